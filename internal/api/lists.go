@@ -123,7 +123,7 @@ func (q *input) writeList(piece []byte) (reads bool) {
 		return true
 	}
 	hlog.FromRequest(q.r).Debug().Err(err).Msg("answer not read")
-	if errors.Is(err, intake.ErrCut) {
+	if errors.Is(err, intake.ErrTooSlow) {
 		panic(http.ErrAbortHandler)
 	}
 	return false

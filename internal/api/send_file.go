@@ -247,7 +247,7 @@ func formFault(ctx context.Context, err error) error {
 		return bridge.Fail(bridge.CodePayloadTooLarge, "the head of a part of the form is larger than 32 KiB")
 	case errors.Is(err, os.ErrDeadlineExceeded): // which ends the context too
 		return bridge.Invalid("the body did not arrive in time: no piece of it may take longer than %.0f seconds", front.BodyTime.Seconds()).Because(err)
-	case errors.Is(err, intake.ErrCut), ctx.Err() != nil:
+	case errors.Is(err, intake.ErrTooSlow), ctx.Err() != nil:
 		return front.BodyFault(ctx, err)
 	}
 	return bridge.Invalid("the body is damaged or broke off; send all of it").Because(err)

@@ -65,7 +65,7 @@ type Importer struct {
 }
 
 // running limits the running imports: one of each token tree, two of all, and a third one of BRIDGE_TOKEN.
-var running = intake.Shares{All: 3, Others: 2, Each: 1}
+var running = intake.Quotas{All: 3, Others: 2, Each: 1}
 
 // maxWait limits how long an import waits for a slot and its chat.
 const maxWait = 5 * time.Minute

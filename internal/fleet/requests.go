@@ -60,7 +60,7 @@ type requestStats struct {
 func newRequests(l *link, api http.Handler, family func(context.Context, string) (int64, bool)) *requests {
 	return &requests{
 		link: l, transport: client.Transport(api, "nats"), tree: family,
-		known: intake.NewSlots(intake.Divide(mostRequests - mostUnknown)), unknown: intake.NewSlots(intake.Shares{All: mostUnknown}),
+		known: intake.NewSlots(intake.Divide(mostRequests - mostUnknown)), unknown: intake.NewSlots(intake.Quotas{All: mostUnknown}),
 		slots: make(chan struct{}, mostRequests), stats: requestStats{Answers: make(map[string]int64)},
 	}
 }

@@ -16,13 +16,13 @@ const (
 )
 
 const (
-	// free is how many bytes of a body are read without a quota. Most bodies are smaller, and the
-	// number of connections limits their sum.
-	free = 512
-	// patience and maxPace define how slowly a body may arrive while others wait: an eighth of its
+	// unreserved is the number of bytes of a body that are read without a quota. Most bodies are smaller, and the number of
+	// connections limits their sum.
+	unreserved = 512
+	// timeout and maxPace define how slowly a body may arrive while others wait: an eighth of its
 	// step within two seconds, and never more than 128 KiB.
-	patience = 2 * time.Second
-	maxPace  = 128 << 10
+	timeout = 2 * time.Second
+	maxPace = 128 << 10
 )
 
 // steps lists the sizes of a body's reservation, and the quota of all bodies with that size. A
@@ -36,7 +36,7 @@ var steps = [...]struct{ size, all int64 }{
 // These are errors of [Bodies.Read].
 var (
 	ErrBodyTooLarge = errors.New("the body is too large")
-	ErrCut          = errors.New("the body arrived too slowly while others waited")
+	ErrTooSlow      = errors.New("the body arrived too slowly while others waited")
 )
 
 // Bodies limits the memory of the bodies that are in use.
@@ -46,7 +46,7 @@ type Bodies struct{ steps [len(steps)]*Quota }
 func NewBodies() *Bodies {
 	b := new(Bodies)
 	for i, step := range steps {
-		b.steps[i] = NewQuota(Divide(step.all), patience, min(step.size/8, maxPace))
+		b.steps[i] = NewQuota(Divide(step.all), timeout, min(step.size/8, maxPace))
 	}
 	return b
 }
@@ -63,28 +63,28 @@ type Source struct {
 }
 
 // Read reads a body to its end. Its reservation must be released; it is nil for a short body. The
-// errors are [ErrBodyTooLarge], [ErrCut], and those of ctx and of the source.
+// errors are [ErrBodyTooLarge], [ErrTooSlow], and the errors of ctx and the source.
 func (b *Bodies) Read(ctx context.Context, from Source) (body []byte, reserved *Grant, err error) {
-	room := &room{bodies: b, from: from, limit: from.Most}
+	reader := &bodyReader{bodies: b, from: from, limit: from.Most}
 	if from.Announced > from.Most {
 		return nil, nil, ErrBodyTooLarge
 	}
 	if from.Announced >= 0 {
-		room.limit = from.Announced
+		reader.limit = from.Announced
 	}
-	body, err = room.fill(ctx)
+	body, err = reader.fill(ctx)
 	if err != nil {
-		if room.grant.WasCut() {
-			err = ErrCut
+		if reader.grant.WasCancelled() {
+			err = ErrTooSlow
 		}
-		room.grant.Release()
+		reader.grant.Release()
 		return nil, nil, err
 	}
-	return body, room.grant, nil
+	return body, reader.grant, nil
 }
 
-// room is the reservation of one body.
-type room struct {
+// bodyReader reads one body.
+type bodyReader struct {
 	bodies *Bodies
 	from   Source
 	limit  int64 // expected bytes
@@ -92,15 +92,15 @@ type room struct {
 }
 
 // fill reads to the end.
-func (r *room) fill(ctx context.Context) ([]byte, error) {
-	body := make([]byte, 0, min(r.limit+1, free))
+func (r *bodyReader) fill(ctx context.Context) ([]byte, error) {
+	body := make([]byte, 0, min(r.limit+1, unreserved))
 	for step := 0; ; {
 		n, err := r.from.Read(body[len(body):cap(body)])
 		body = body[:len(body)+n]
-		r.grant.Came(n)
+		r.grant.Received(n)
 		switch {
-		case r.grant.WasCut(): // the source may have set its own deadline since
-			return nil, ErrCut
+		case r.grant.WasCancelled(): // the source may have set its own deadline since
+			return nil, ErrTooSlow
 		case int64(len(body)) > r.limit:
 			return nil, ErrBodyTooLarge
 		case errors.Is(err, io.EOF):
@@ -119,7 +119,7 @@ func (r *room) fill(ctx context.Context) ([]byte, error) {
 }
 
 // grow moves a body that has filled its reservation to a step.
-func (r *room) grow(ctx context.Context, step int, body []byte) ([]byte, error) {
+func (r *bodyReader) grow(ctx context.Context, step int, body []byte) ([]byte, error) {
 	size := min(r.limit, steps[step].size)
 	larger, err := r.take(ctx, r.bodies.steps[step], size)
 	if err != nil {
@@ -132,7 +132,7 @@ func (r *room) grow(ctx context.Context, step int, body []byte) ([]byte, error) 
 }
 
 // take waits for a reservation. The body's time limit does not run while it waits.
-func (r *room) take(ctx context.Context, quota *Quota, size int64) (*Grant, error) {
+func (r *bodyReader) take(ctx context.Context, quota *Quota, size int64) (*Grant, error) {
 	r.grant.Whole()
 	if r.from.Wait != nil {
 		r.from.Wait()
@@ -143,14 +143,14 @@ func (r *room) take(ctx context.Context, quota *Quota, size int64) (*Grant, erro
 
 // ReadRequest reads a body of at most most bytes for a token tree. The body must arrive within a
 // time, not counting the wait for a reservation.
-func (b *Bodies) ReadRequest(w http.ResponseWriter, r *http.Request, family, most int64, within time.Duration) (body []byte, done func(), err error) {
+func (b *Bodies) ReadRequest(w http.ResponseWriter, r *http.Request, tree, most int64, within time.Duration) (body []byte, done func(), err error) {
 	control, since := http.NewResponseController(w), time.Now()
 	arriveBy := func(at time.Time) { _ = control.SetReadDeadline(at) } // a request without a connection has no deadline
 	if r.ContentLength != 0 {
 		arriveBy(since.Add(within))
 	}
 	body, reserved, err := b.Read(r.Context(), Source{
-		Reader: r.Body, Announced: r.ContentLength, Most: most, Family: family, Cut: CutOff(w, r.Body),
+		Reader: r.Body, Announced: r.ContentLength, Most: most, Family: tree, Cut: CutOff(w, r.Body),
 		Wait: func() {
 			within -= time.Since(since)
 			arriveBy(time.Time{})

@@ -13,7 +13,7 @@ import (
 )
 
 // Bodies of every size come through whole, however they arrive, and leave
-// nothing taken.
+// nothing usage.
 func TestBodies_AreReadWhole(t *testing.T) {
 	bodies := NewBodies()
 	random := rand.New(rand.NewPCG(1, 2))
@@ -21,12 +21,12 @@ func TestBodies_AreReadWhole(t *testing.T) {
 	for i := range text {
 		text[i] = byte(random.Int32())
 	}
-	for _, size := range []int64{0, 1, free - 1, free, free + 1, 16<<10 - 1, 16 << 10, 16<<10 + 1, 128 << 10, 128<<10 + 1, MaxBody - 1, MaxBody} {
-		for _, announced := range []int64{size, -1} {
+	for _, size := range []int64{0, 1, unreserved - 1, unreserved, unreserved + 1, 16<<10 - 1, 16 << 10, 16<<10 + 1, 128 << 10, 128<<10 + 1, MaxBody - 1, MaxBody} {
+		for _, declared := range []int64{size, -1} {
 			for name, slow := range map[string]func(io.Reader) io.Reader{"at once": func(r io.Reader) io.Reader { return r }, "with its end": iotest.DataErrReader, "by halves": iotest.HalfReader} {
-				got, reserved, err := bodies.Read(t.Context(), Source{Reader: slow(bytes.NewReader(text[:size])), Announced: announced, Most: MaxBody})
+				got, reserved, err := bodies.Read(t.Context(), Source{Reader: slow(bytes.NewReader(text[:size])), Announced: declared, Most: MaxBody})
 				if err != nil || !bytes.Equal(got, text[:size]) {
-					t.Errorf("%d bytes, announced %d, %s: %d, %v", size, announced, name, len(got), err)
+					t.Errorf("%d bytes, declared %d, %s: %d, %v", size, declared, name, len(got), err)
 				}
 				reserved.Release()
 				reserved.Release()
@@ -35,7 +35,7 @@ func TestBodies_AreReadWhole(t *testing.T) {
 	}
 	for i, quota := range bodies.steps {
 		if quota.used != 0 {
-			t.Errorf("step %d: %d are taken", i, quota.used)
+			t.Errorf("step %d: %d are usage", i, quota.used)
 		}
 	}
 }
@@ -46,12 +46,12 @@ func TestBodies_AreBounded(t *testing.T) {
 		from Source
 		want error
 	}{
-		"announced too large":   {Source{Reader: iotest.ErrReader(broken), Announced: 101, Most: 100}, ErrBodyTooLarge},
-		"too large":             {Source{Reader: strings.NewReader(strings.Repeat("x", 101)), Announced: -1, Most: 100}, ErrBodyTooLarge},
-		"larger than announced": {Source{Reader: strings.NewReader(strings.Repeat("x", 101)), Announced: 100, Most: 1000}, ErrBodyTooLarge},
-		"far too large":         {Source{Reader: strings.NewReader(strings.Repeat("x", 2<<20)), Announced: -1, Most: MaxBody}, ErrBodyTooLarge},
-		"broken":                {Source{Reader: iotest.ErrReader(broken), Announced: 100, Most: 100}, broken},
-		"broken when large":     {Source{Reader: io.MultiReader(strings.NewReader(strings.Repeat("x", 200<<10)), iotest.ErrReader(broken)), Announced: -1, Most: MaxBody}, broken},
+		"declared too large":   {Source{Reader: iotest.ErrReader(broken), Announced: 101, Most: 100}, ErrBodyTooLarge},
+		"too large":            {Source{Reader: strings.NewReader(strings.Repeat("x", 101)), Announced: -1, Most: 100}, ErrBodyTooLarge},
+		"larger than declared": {Source{Reader: strings.NewReader(strings.Repeat("x", 101)), Announced: 100, Most: 1000}, ErrBodyTooLarge},
+		"far too large":        {Source{Reader: strings.NewReader(strings.Repeat("x", 2<<20)), Announced: -1, Most: MaxBody}, ErrBodyTooLarge},
+		"broken":               {Source{Reader: iotest.ErrReader(broken), Announced: 100, Most: 100}, broken},
+		"broken when large":    {Source{Reader: io.MultiReader(strings.NewReader(strings.Repeat("x", 200<<10)), iotest.ErrReader(broken)), Announced: -1, Most: MaxBody}, broken},
 	} {
 		if _, _, err := bodies.Read(t.Context(), test.from); !errors.Is(err, test.want) {
 			t.Errorf("%s: %v, want %v", name, err, test.want)
@@ -59,13 +59,13 @@ func TestBodies_AreBounded(t *testing.T) {
 	}
 	for i, quota := range bodies.steps {
 		if quota.used != 0 || len(quota.grants) != 0 {
-			t.Errorf("step %d: %d are taken", i, quota.used)
+			t.Errorf("step %d: %d are usage", i, quota.used)
 		}
 	}
 }
 
-// However many bodies of a family stop in the middle, another family's is read at
-// once, and its own as soon as the slow ones are cut off.
+// However many bodies of a tree stop in the middle, another tree's is read at
+// once, and its own as soon as the slow ones are cancel off.
 func TestBodies_SlowOnesHoldUpNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		bodies := NewBodies()
@@ -80,23 +80,23 @@ func TestBodies_SlowOnesHoldUpNobody(t *testing.T) {
 			}()
 		}
 		synctest.Wait()
-		read := func(ctx context.Context, family int64) error {
-			_, reserved, err := bodies.Read(ctx, Source{Reader: bytes.NewReader(make([]byte, MaxBody)), Announced: MaxBody, Most: MaxBody, Family: family, Cut: func() {}})
+		read := func(ctx context.Context, tree int64) error {
+			_, reserved, err := bodies.Read(ctx, Source{Reader: bytes.NewReader(make([]byte, MaxBody)), Announced: MaxBody, Most: MaxBody, Family: tree, Cut: func() {}})
 			reserved.Release()
 			return err
 		}
-		for _, family := range []int64{Operator, 8} {
-			ctx, cancel := context.WithTimeout(t.Context(), patience/2)
-			if err := read(ctx, family); err != nil {
-				t.Errorf("family %d: %v", family, err)
+		for _, tree := range []int64{Operator, 8} {
+			ctx, cancel := context.WithTimeout(t.Context(), timeout/2)
+			if err := read(ctx, tree); err != nil {
+				t.Errorf("tree %d: %v", tree, err)
 			}
 			cancel()
 		}
 		if err := read(t.Context(), 7); err != nil {
-			t.Errorf("of the same family: %v", err)
+			t.Errorf("of the same tree: %v", err)
 		}
 		for range 100 {
-			if err := <-slow; !errors.Is(err, ErrCut) {
+			if err := <-slow; !errors.Is(err, ErrTooSlow) {
 				t.Fatalf("a slow one ended with %v", err)
 			}
 			if len(slow) == 0 {

@@ -16,11 +16,11 @@ const (
 	// largest size.
 	largeFiles = 16
 	ofLargest  = 2
-	// filePatience and filePace define how slowly a file may arrive while others wait.
-	filePatience = 10 * time.Second
-	filePace     = 256 << 10
-	// turnPatience limits how long a file waits for a reservation.
-	turnPatience = 2 * time.Minute
+	// fileTimeout and filePace define how slowly a file may arrive while others wait.
+	fileTimeout = 10 * time.Second
+	filePace    = 256 << 10
+	// waitTimeout limits how long a file waits for a reservation.
+	waitTimeout = 2 * time.Minute
 )
 
 // ErrBusy means that a file got no reservation in time.
@@ -37,50 +37,50 @@ type Files struct {
 func NewFiles(most int64) *Files {
 	step := min(smallFile, most)
 	return &Files{
-		small: NewQuota(Divide(smallFiles*step), filePatience, filePace),
-		large: NewQuota(Divide(ofLargest*most), filePatience, filePace),
+		small: NewQuota(Divide(smallFiles*step), fileTimeout, filePace),
+		large: NewQuota(Divide(ofLargest*most), fileTimeout, filePace),
 		step:  step, most: most,
 	}
 }
 
-// Begin returns a file of a token tree, without a reservation. cut must cancel its reading; see
+// Begin returns a file of a token tree, without a reservation. cancel must cancel its reading; see
 // [Quota.Take].
-func (f *Files) Begin(family int64, cut func()) *File {
-	return &File{files: f, family: family, cut: cut, announced: f.most}
+func (f *Files) Begin(tree int64, cancel func()) *File {
+	return &File{files: f, tree: tree, cancel: cancel, declared: f.most}
 }
 
 // File is the reservation of one file. Only one goroutine may use it at a time.
 type File struct {
-	files     *Files
-	family    int64
-	cut       func()
-	announced int64
-	came      int64
-	grant     *Grant
+	files    *Files
+	tree     int64
+	cancel   func()
+	declared int64
+	received int64
+	grant    *Grant
 }
 
-// Announce sets the expected size, if it is known.
-func (f *File) Announce(size int64) {
+// Declare sets the expected size, if it is known.
+func (f *File) Declare(size int64) {
 	if size >= 0 {
-		f.announced = min(size, f.files.most)
+		f.declared = min(size, f.files.most)
 	}
 }
 
-// Came records that n more bytes were received, and waits until they fit into the quota of the
-// disk. The errors are [ErrBusy], [ErrCut] and the error of ctx.
-func (f *File) Came(ctx context.Context, n int) error {
-	before := f.came
-	f.came += int64(n)
+// Received records that n more bytes were received, and waits until they fit into the quota of the
+// disk. The errors are [ErrBusy], [ErrTooSlow] and the error of ctx.
+func (f *File) Received(ctx context.Context, n int) error {
+	before := f.received
+	f.received += int64(n)
 	switch {
 	case n == 0:
-	case before == 0 && f.came <= f.files.step:
+	case before == 0 && f.received <= f.files.step:
 		return f.take(ctx, f.files.small, f.files.step)
-	case before <= f.files.step && f.came > f.files.step:
-		return f.take(ctx, f.files.large, max(f.announced, f.files.large.shares.All/largeFiles))
+	case before <= f.files.step && f.received > f.files.step:
+		return f.take(ctx, f.files.large, max(f.declared, f.files.large.quotas.All/largeFiles))
 	}
-	f.grant.Came(n)
-	if f.grant.WasCut() {
-		return ErrCut
+	f.grant.Received(n)
+	if f.grant.WasCancelled() {
+		return ErrTooSlow
 	}
 	return nil
 }
@@ -88,9 +88,9 @@ func (f *File) Came(ctx context.Context, n int) error {
 // take moves the file to a reservation in a quota.
 func (f *File) take(ctx context.Context, quota *Quota, size int64) error {
 	f.grant.Whole() // from here on the sender is not the slow one
-	waiting, cancel := context.WithTimeoutCause(ctx, turnPatience, ErrBusy)
+	waiting, cancel := context.WithTimeoutCause(ctx, waitTimeout, ErrBusy)
 	defer cancel()
-	grant, err := quota.Take(waiting, f.family, size, f.cut)
+	grant, err := quota.Take(waiting, f.tree, size, f.cancel)
 	switch {
 	case err != nil && ctx.Err() == nil && errors.Is(context.Cause(waiting), ErrBusy):
 		return ErrBusy
@@ -119,14 +119,14 @@ type fileReader struct {
 // Read reads as much as fits.
 func (r fileReader) Read(p []byte) (int, error) {
 	n, err := r.from.Read(p)
-	if room := r.file.Came(r.ctx, n); room != nil {
-		return 0, room
+	if err := r.file.Received(r.ctx, n); err != nil {
+		return 0, err
 	}
 	switch {
 	case errors.Is(err, io.EOF):
 		r.file.grant.Whole()
-	case err != nil && r.file.grant.WasCut():
-		err = ErrCut
+	case err != nil && r.file.grant.WasCancelled():
+		err = ErrTooSlow
 	}
 	return n, err
 }

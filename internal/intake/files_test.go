@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// However many files of a family stop in the middle, others are received at once;
-// and one of its own, behind a few of them, when they are cut off.
+// However many files of a tree stop in the middle, others are received at once;
+// and one of its own, behind a few of them, when they are cancel off.
 func TestFiles_AreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const most = 90 << 20
@@ -25,7 +25,7 @@ func TestFiles_AreBounded(t *testing.T) {
 			go func() { <-last; reader.Close() }()
 			go func() {
 				file := files.Begin(7, func() { reader.Close() })
-				file.Announce(most)
+				file.Declare(most)
 				_, err := io.Copy(io.Discard, file.Reader(t.Context(), reader))
 				reader.Close()
 				file.Close()
@@ -33,10 +33,10 @@ func TestFiles_AreBounded(t *testing.T) {
 			}()
 			synctest.Wait()
 		}
-		receive := func(ctx context.Context, family, size int64) error {
-			file := files.Begin(family, func() {})
+		receive := func(ctx context.Context, tree, size int64) error {
+			file := files.Begin(tree, func() {})
 			defer file.Close()
-			file.Announce(size)
+			file.Declare(size)
 			_, err := io.Copy(io.Discard, file.Reader(ctx, io.LimitReader(zeros{}, size)))
 			return err
 		}
@@ -44,17 +44,17 @@ func TestFiles_AreBounded(t *testing.T) {
 			stop()
 		}
 		if err := receive(t.Context(), 7, most); err != nil {
-			t.Errorf("of the same family: %v", err)
+			t.Errorf("of the same tree: %v", err)
 		}
 		for range 97 {
 			stop()
 		}
 		before := len(ended)
-		for _, family := range []int64{Operator, 8} {
-			ctx, cancel := context.WithTimeout(t.Context(), filePatience/2)
+		for _, tree := range []int64{Operator, 8} {
+			ctx, cancel := context.WithTimeout(t.Context(), fileTimeout/2)
 			for _, size := range []int64{1000, most / 2} {
-				if err := receive(ctx, family, size); err != nil {
-					t.Errorf("%d bytes of family %d: %v", size, family, err)
+				if err := receive(ctx, tree, size); err != nil {
+					t.Errorf("%d bytes of tree %d: %v", size, tree, err)
 				}
 			}
 			cancel()
@@ -64,12 +64,12 @@ func TestFiles_AreBounded(t *testing.T) {
 		}
 		close(last)
 		for range 100 {
-			if err := <-ended; !errors.Is(err, ErrCut) && !errors.Is(err, io.ErrClosedPipe) {
+			if err := <-ended; !errors.Is(err, ErrTooSlow) && !errors.Is(err, io.ErrClosedPipe) {
 				t.Fatalf("one ended with %v", err)
 			}
 		}
 		if files.small.used != 0 || files.large.used != 0 {
-			t.Errorf("%d and %d are taken in the end", files.small.used, files.large.used)
+			t.Errorf("%d and %d are usage in the end", files.small.used, files.large.used)
 		}
 	})
 }
@@ -94,12 +94,12 @@ func TestFiles_WaitAWhile(t *testing.T) {
 		files.step = 10
 		file := files.Begin(Operator, nil)
 		began := time.Now()
-		if err := file.Came(t.Context(), 11); !errors.Is(err, ErrBusy) || time.Since(began) != turnPatience {
+		if err := file.Received(t.Context(), 11); !errors.Is(err, ErrBusy) || time.Since(began) != waitTimeout {
 			t.Errorf("ended with %v after %s", err, time.Since(began))
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		if err := files.Begin(Operator, nil).Came(ctx, 11); !errors.Is(err, context.Canceled) {
+		if err := files.Begin(Operator, nil).Received(ctx, 11); !errors.Is(err, context.Canceled) {
 			t.Errorf("one that goes ended with %v", err)
 		}
 	})

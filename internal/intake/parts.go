@@ -7,11 +7,11 @@ import (
 	"net/http"
 )
 
-// maxPartHead limits the header of a part, in bytes. mime/multipart accepts 10 MB.
-const maxPartHead = 32 << 10
+// maxPartHeader limits the header of a part, in bytes. mime/multipart accepts 10 MB.
+const maxPartHeader = 32 << 10
 
 // ErrPartHead means that the header of a part is too large.
-var ErrPartHead = errors.New("the head of a part of the form is too large")
+var ErrPartHead = errors.New("the header of a part of the form is too large")
 
 // Parts reads the parts of a form (RFC 7578) with limited headers.
 type Parts struct {
@@ -29,21 +29,21 @@ func NewParts(r *http.Request) (*Parts, error) {
 
 // Next returns the next part, or io.EOF. The previous part must have been read to its end.
 func (p *Parts) Next() (*multipart.Part, error) {
-	p.body.isHead, p.body.left = true, maxPartHead
+	p.body.inHeader, p.body.left = true, maxPartHeader
 	part, err := p.parts.NextPart()
-	p.body.isHead = false
+	p.body.inHeader = false
 	return part, err
 }
 
 // partBody limits how much is read for a header.
 type partBody struct {
 	io.ReadCloser
-	isHead bool
-	left   int
+	inHeader bool
+	left     int
 }
 
 func (b *partBody) Read(p []byte) (int, error) {
-	if !b.isHead {
+	if !b.inHeader {
 		return b.ReadCloser.Read(p)
 	}
 	if b.left == 0 {

@@ -18,8 +18,8 @@ import (
 // its own tree, together with everything created with it.
 const Operator int64 = 0
 
-// Shares divides a number of slots, or bytes, among token trees.
-type Shares struct {
+// Quotas divides a number of slots, or bytes, among token trees.
+type Quotas struct {
 	All    int64 // of all trees together
 	Others int64 // of all trees except the operator's
 	Each   int64 // of one tree other than the operator's
@@ -27,35 +27,35 @@ type Shares struct {
 
 // Divide returns the quotas for all slots or bytes: a quarter is reserved for the operator, at
 // least one of several, and no other tree gets more than half.
-func Divide(all int64) Shares {
+func Divide(all int64) Quotas {
 	reserved := max(all/4, min(all-1, 1))
-	return Shares{all, all - reserved, max(all/2, 1)}
+	return Quotas{all, all - reserved, max(all/2, 1)}
 }
 
-// Taken counts the usage of one tree, of all trees except the operator's, and of all together.
-type Taken struct{ Own, Others, All int64 }
+// Usage counts the usage of one tree, of all trees except the operator's, and of all together.
+type Usage struct{ Own, Others, All int64 }
 
-// Add adds size for the tree of, seen from the tree family.
-func (t *Taken) Add(family, of, size int64) {
+// Add adds the usage of a tree. It counts as Own if the tree is viewer.
+func (t *Usage) Add(viewer, tree, size int64) {
 	t.All += size
-	if of != Operator {
+	if tree != Operator {
 		t.Others += size
 	}
-	if of == family {
+	if tree == viewer {
 		t.Own += size
 	}
 }
 
 // Admits reports whether the usage t, which includes the tree's new part, is within the quotas.
-func (s Shares) Admits(family int64, t Taken) bool {
-	return t.All <= s.All && (family == Operator || t.Others <= s.Others && t.Own <= s.Each)
+func (s Quotas) Admits(tree int64, t Usage) bool {
+	return t.All <= s.All && (tree == Operator || t.Others <= s.Others && t.Own <= s.Each)
 }
 
-// Quota limits the sum of its grants. Callers wait in order if there is no space.
+// Quota limits the sum of its grants. Callers wait in order until there is space.
 type Quota struct {
-	shares   Shares
-	patience time.Duration
-	pace     int64
+	quotas  Quotas
+	timeout time.Duration
+	pace    int64
 
 	mu      sync.Mutex // guards the fields from here on
 	used    int64
@@ -65,38 +65,37 @@ type Quota struct {
 	waiting []*Grant
 }
 
-// NewQuota returns a quota. While a grant waits, another grant that receives less than pace bytes
-// within patience is cancelled.
-func NewQuota(shares Shares, patience time.Duration, pace int64) *Quota {
-	return &Quota{shares: shares, patience: patience, pace: pace, of: make(map[int64]int64), grants: make(map[*Grant]bool)}
+// NewQuota returns a quota. While a grant waits, it cancels other ones that receive less than pace bytes within timeout.
+func NewQuota(quotas Quotas, timeout time.Duration, pace int64) *Quota {
+	return &Quota{quotas: quotas, timeout: timeout, pace: pace, of: make(map[int64]int64), grants: make(map[*Grant]bool)}
 }
 
-// Grant is a reservation of a part of a quota.
+// Grant is a reserved part of a quota.
 type Grant struct {
 	quota  *Quota
-	family int64
+	tree   int64
 	size   int64
-	cut    func()
+	cancel func()
 	given  chan struct{} // closed when the reservation is made
 
 	// The quota's mu guards these.
-	released bool
-	isCut    bool
-	came     int64 // bytes received since then
-	since    time.Time
+	released    bool
+	isCancelled bool
+	received    int64 // bytes received after since
+	since       time.Time
 }
 
 // ErrTooLarge refuses a size that a token tree can never get.
 var ErrTooLarge = errors.New("larger than the whole quota of a token")
 
-// Take reserves size for a token tree and waits until there is space. cut must cancel the reading
+// Take reserves size for a token tree and waits until there is space. cancel must cancel the reading
 // that the grant is for. Another goroutine calls it, at most once. The errors are the error of
 // ctx and [ErrTooLarge].
-func (q *Quota) Take(ctx context.Context, family, size int64, cut func()) (*Grant, error) {
-	if size > q.shares.All || family != Operator && size > q.shares.Each {
+func (q *Quota) Take(ctx context.Context, tree, size int64, cancel func()) (*Grant, error) {
+	if size > q.quotas.All || tree != Operator && size > q.quotas.Each {
 		return nil, ErrTooLarge
 	}
-	g := &Grant{quota: q, family: family, size: size, cut: cut, given: make(chan struct{})}
+	g := &Grant{quota: q, tree: tree, size: size, cancel: cancel, given: make(chan struct{})}
 	q.mu.Lock()
 	q.waiting = append(q.waiting, g)
 	q.giveNext()
@@ -106,7 +105,7 @@ func (q *Quota) Take(ctx context.Context, family, size int64, cut func()) (*Gran
 		return g, nil
 	default:
 	}
-	look := time.NewTicker(q.patience)
+	look := time.NewTicker(q.timeout)
 	defer look.Stop()
 	for {
 		select {
@@ -116,37 +115,36 @@ func (q *Quota) Take(ctx context.Context, family, size int64, cut func()) (*Gran
 			q.withdraw(g)
 			return nil, ctx.Err()
 		case <-look.C:
-			q.cutSlow(g)
+			q.cancelSlow(g)
 		}
 	}
 }
 
-// room reports whether a grant fits and, if not, whether its own tree uses the space. The caller
-// holds mu.
-func (q *Quota) room(g *Grant) (fits, isOwn bool) {
-	if q.used+g.size > q.shares.All {
+// fits reports whether a grant fits and, if not, whether its own tree uses the space. The caller holds mu.
+func (q *Quota) fits(g *Grant) (fits, isOwn bool) {
+	if q.used+g.size > q.quotas.All {
 		return false, false
 	}
-	if g.family == Operator {
+	if g.tree == Operator {
 		return true, false
 	}
-	if q.of[g.family]+g.size > q.shares.Each {
+	if q.of[g.tree]+g.size > q.quotas.Each {
 		return false, true
 	}
-	return q.others+g.size <= q.shares.Others, false
+	return q.others+g.size <= q.quotas.Others, false
 }
 
-// giveNext makes reservations for waiting grants in order. A tree that has used up its quota
+// giveNext makes the reservations of waiting grants in order. A tree that has used up its quota
 // blocks no other tree, and the others do not block the operator. The caller holds mu.
 func (q *Quota) giveNext() {
 	var heldOthers, heldAll bool // an earlier grant waits for shared space
 	q.waiting = slices.DeleteFunc(q.waiting, func(g *Grant) bool {
-		if heldAll || heldOthers && g.family != Operator {
+		if heldAll || heldOthers && g.tree != Operator {
 			return false
 		}
-		fits, isOwn := q.room(g)
+		fits, isOwn := q.fits(g)
 		if !fits {
-			heldAll = g.family == Operator
+			heldAll = g.tree == Operator
 			heldOthers = heldOthers || !isOwn
 			return false
 		}
@@ -161,12 +159,12 @@ func (q *Quota) giveNext() {
 // add adds size to the usage of a grant's tree. The caller holds mu.
 func (q *Quota) add(g *Grant, size int64) {
 	q.used += size
-	if g.family == Operator {
+	if g.tree == Operator {
 		return
 	}
 	q.others += size
-	if q.of[g.family] += size; q.of[g.family] == 0 {
-		delete(q.of, g.family)
+	if q.of[g.tree] += size; q.of[g.tree] == 0 {
+		delete(q.of, g.tree)
 	}
 }
 
@@ -182,17 +180,17 @@ func (q *Quota) withdraw(g *Grant) {
 	g.release()
 }
 
-// cutSlow cancels slow grants that block a waiting one.
-func (q *Quota) cutSlow(waits *Grant) {
+// cancelSlow cancels slow grants that block a waiting one.
+func (q *Quota) cancelSlow(waits *Grant) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	_, isOwn := q.room(waits)
+	_, isOwn := q.fits(waits)
 	now := time.Now()
 	for g := range q.grants {
-		isInTheWay := g.family == waits.family || !isOwn && g.family != Operator
-		if isInTheWay && !g.isCut && now.Sub(g.since) >= q.patience {
-			g.isCut = true
-			g.cut()
+		isInTheWay := g.tree == waits.tree || !isOwn && g.tree != Operator
+		if isInTheWay && !g.isCancelled && now.Sub(g.since) >= q.timeout {
+			g.isCancelled = true
+			g.cancel()
 		}
 	}
 }
@@ -207,11 +205,11 @@ func (g *Grant) locked(f func()) {
 	f()
 }
 
-// Came records that n bytes were received.
-func (g *Grant) Came(n int) {
+// Received records that n bytes were received.
+func (g *Grant) Received(n int) {
 	g.locked(func() {
-		if g.came += int64(n); g.came >= g.quota.pace {
-			g.came, g.since = 0, time.Now()
+		if g.received += int64(n); g.received >= g.quota.pace {
+			g.received, g.since = 0, time.Now()
 		}
 	})
 }
@@ -219,22 +217,22 @@ func (g *Grant) Came(n int) {
 // Whole records that all bytes were received: the grant is not cancelled any more.
 func (g *Grant) Whole() { g.locked(func() { delete(g.quota.grants, g) }) }
 
-// Await records that bytes are expected again: the grant is cancelled if they take too long.
-func (g *Grant) Await() {
+// Expect records that bytes are expected again: the grant is cancelled if they take too long.
+func (g *Grant) Expect() {
 	g.locked(func() {
-		if g.came, g.since = 0, time.Now(); !g.released {
+		if g.received, g.since = 0, time.Now(); !g.released {
 			g.quota.grants[g] = true
 		}
 	})
 }
 
-// WasCut reports whether the grant was cancelled to make space.
-func (g *Grant) WasCut() (isCut bool) {
-	g.locked(func() { isCut = g.isCut })
-	return isCut
+// WasCancelled reports whether the grant was cancelled to make space.
+func (g *Grant) WasCancelled() (isCancelled bool) {
+	g.locked(func() { isCancelled = g.isCancelled })
+	return isCancelled
 }
 
-// Shrink releases what the grant has beyond size.
+// Shrink reduces the grant to size.
 func (g *Grant) Shrink(size int64) {
 	g.locked(func() {
 		if g.released || size >= g.size {

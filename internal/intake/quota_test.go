@@ -8,18 +8,18 @@ import (
 	"time"
 )
 
-// taker counts what is taken of a quota, and cut off.
+// taker counts what is usage of a quota, and cancel off.
 type taker struct {
-	t     *testing.T
-	quota *Quota
-	cut   int
+	t      *testing.T
+	quota  *Quota
+	cancel int
 }
 
 // take takes a part, and returns where the grant comes once there is room.
-func (k *taker) take(family, size int64) chan *Grant {
+func (k *taker) take(tree, size int64) chan *Grant {
 	given := make(chan *Grant, 1)
 	go func() {
-		g, err := k.quota.Take(k.t.Context(), family, size, func() { k.cut++ })
+		g, err := k.quota.Take(k.t.Context(), tree, size, func() { k.cancel++ })
 		if err != nil && k.t.Context().Err() == nil {
 			k.t.Error(err)
 		}
@@ -36,7 +36,7 @@ func (k *taker) wantGiven(what string, given chan *Grant, want bool) {
 	}
 }
 
-// A family that has its share holds up itself alone, and others that have theirs
+// A tree that has its share holds up itself alone, and others that have theirs
 // never the operator.
 func TestQuota_Shares(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -48,7 +48,7 @@ func TestQuota_Shares(t *testing.T) {
 		more := k.take(7, 1)
 		k.wantGiven("more than a share", more, false)
 		other := k.take(8, 20)
-		k.wantGiven("another family", other, true)
+		k.wantGiven("another tree", other, true)
 		third := k.take(9, 1)
 		k.wantGiven("a third, where others have all", third, false)
 		operator := k.take(Operator, 20)
@@ -99,7 +99,7 @@ func TestQuota_WaitersLeave(t *testing.T) {
 	})
 }
 
-// Those that send too little are cut off while others wait for their room, and
+// Those that send too little are cancel off while others wait for their room, and
 // only then; not those that have sent everything, nor the operator's for others.
 func TestQuota_SlowOnesAreCutOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -110,18 +110,18 @@ func TestQuota_SlowOnesAreCutOff(t *testing.T) {
 		steady := func(times int) {
 			for range times {
 				time.Sleep(500 * time.Millisecond)
-				quick.Came(10)
+				quick.Received(10)
 			}
 		}
 		steady(20)
-		if k.cut != 0 {
-			t.Errorf("%d were cut off while nobody waited", k.cut)
+		if k.cancel != 0 {
+			t.Errorf("%d were cancel off while nobody waited", k.cancel)
 		}
 		waits := k.take(8, 40)
 		k.wantGiven("more than there is", waits, false)
 		steady(6)
-		if !slow.WasCut() || quick.WasCut() || whole.WasCut() || operator.WasCut() || k.cut != 1 {
-			t.Errorf("cut off: slow %v, quick %v, whole %v, the operator's %v", slow.WasCut(), quick.WasCut(), whole.WasCut(), operator.WasCut())
+		if !slow.WasCancelled() || quick.WasCancelled() || whole.WasCancelled() || operator.WasCancelled() || k.cancel != 1 {
+			t.Errorf("cancel off: slow %v, quick %v, whole %v, the operator's %v", slow.WasCancelled(), quick.WasCancelled(), whole.WasCancelled(), operator.WasCancelled())
 		}
 		slow.Release()
 		synctest.Wait()

@@ -27,7 +27,7 @@ type Limits struct {
 	Wait time.Duration
 }
 
-// hookTree stands for all incoming webhooks of BRIDGE_TOKEN. Their numbers are negative, and they
+// hookTree represents all incoming webhooks of BRIDGE_TOKEN. Their numbers are negative, and they
 // take turns as one token tree.
 const hookTree int64 = -1
 
@@ -39,15 +39,15 @@ const hookTree int64 = -1
 // Work that waits for a slot should not hold large data.
 type Semaphore struct {
 	limits Limits
-	quotas Shares
+	quotas Quotas
 
-	mu     sync.Mutex // guards the fields from here on
-	used   int64
-	others int64 // part of used by trees other than the operator's
-	trees  map[int64]*queue
-	turn   int64 // of the last slot: twice the number of slots that were given
-	last   int64 // the tree that got the last slot
-	came   int64 // number of queues so far
+	mu      sync.Mutex // guards the fields from here on
+	used    int64
+	others  int64 // part of used by trees other than the operator's
+	trees   map[int64]*queue
+	turn    int64 // of the last slot: twice the number of slots that were given
+	last    int64 // the tree that got the last slot
+	created int64 // number of queues so far
 }
 
 // queue has the callers of one token tree.
@@ -57,7 +57,7 @@ type queue struct {
 	sum     int           // of queued
 	waiting []chan struct{}
 	turn    int64 // of its last slot; a new queue comes right before the tree that got the last slot
-	came    int64 // orders new queues
+	created int64 // orders new queues
 }
 
 // NewSemaphore returns a semaphore.
@@ -105,8 +105,8 @@ func (s *Semaphore) enter(caller int64) chan struct{} {
 	defer s.mu.Unlock()
 	q := s.trees[treeOf(caller)]
 	if q == nil {
-		s.came++
-		q = &queue{queued: make(map[int64]int), turn: s.turn - 1, came: s.came}
+		s.created++
+		q = &queue{queued: make(map[int64]int), turn: s.turn - 1, created: s.created}
 		s.trees[treeOf(caller)] = q
 	}
 	isFull := s.limits.Queued > 0 && q.queued[caller] >= s.limits.Queued
@@ -175,7 +175,7 @@ func (s *Semaphore) next() (next int64, of *queue) {
 		if tree == Operator && s.last != Operator {
 			return tree, q
 		}
-		if of == nil || q.turn < of.turn || q.turn == of.turn && q.came < of.came {
+		if of == nil || q.turn < of.turn || q.turn == of.turn && q.created < of.created {
 			next, of = tree, q
 		}
 	}

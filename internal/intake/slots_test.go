@@ -2,15 +2,15 @@ package intake
 
 import "testing"
 
-// A family has half of the slots, and a quarter is for the operator alone.
+// A tree has half of the slots, and a quarter is for the operator alone.
 func TestSlots_AreDivided(t *testing.T) {
 	slots := NewSlots(Divide(8))
 	var releases []func()
-	take := func(family int64, want bool) {
+	take := func(tree int64, want bool) {
 		t.Helper()
-		release, isFree := slots.Take(family)
+		release, isFree := slots.Take(tree)
 		if isFree != want {
-			t.Errorf("family %d takes one more: %v, want %v", family, isFree, want)
+			t.Errorf("tree %d takes one more: %v, want %v", tree, isFree, want)
 		}
 		if isFree {
 			releases = append(releases, release)
@@ -30,8 +30,8 @@ func TestSlots_AreDivided(t *testing.T) {
 		release()
 		release()
 	}
-	if slots.taken.All != 0 || slots.taken.Others != 0 || len(slots.family) != 0 {
-		t.Errorf("left: %+v, %v", slots.taken, slots.family)
+	if slots.usage.All != 0 || slots.usage.Others != 0 || len(slots.trees) != 0 {
+		t.Errorf("left: %+v, %v", slots.usage, slots.trees)
 	}
 	take(7, true)
 }

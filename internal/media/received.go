@@ -66,7 +66,7 @@ type Incoming struct {
 // [bridge.CodeTooManyConnections], or the errors of ctx and From.
 func (p *Preparer) Receive(ctx context.Context, in Incoming) (*Received, error) {
 	room := p.files.Begin(in.Family, in.Cut)
-	room.Announce(in.Announced)
+	room.Declare(in.Announced)
 	f, err := p.temporary()
 	if err != nil {
 		room.Close()
@@ -89,7 +89,7 @@ func crowded(err error) error {
 	switch {
 	case errors.Is(err, intake.ErrBusy):
 		sentence = "too many other files are being received: try again later"
-	case errors.Is(err, intake.ErrCut):
+	case errors.Is(err, intake.ErrTooSlow):
 		sentence = "the file came too slowly while others waited: send it again"
 	default:
 		return err

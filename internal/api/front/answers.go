@@ -69,7 +69,7 @@ func (m *Memory) Release() {
 }
 
 // Write writes a part of the answer in chunks. It fails if the caller does not read a chunk in time,
-// which is shorter while others wait for the memory. The error is [intake.ErrCut], or the
+// which is shorter while others wait for the memory. The error is [intake.ErrTooSlow], or the
 // connection's.
 func (m *Memory) Write(p []byte) (n int, err error) {
 	for len(p) > 0 && err == nil {
@@ -82,9 +82,9 @@ func (m *Memory) Write(p []byte) (n int, err error) {
 
 func (m *Memory) writeChunk(chunk []byte) (int, error) {
 	SetDeadline(http.NewResponseController(m.w).SetWriteDeadline, m.within)
-	m.reserved.Await() // after the deadline is set, which StopAnswer moves
-	if m.reserved.WasCut() {
-		return 0, intake.ErrCut
+	m.reserved.Expect() // after the deadline is set, which StopAnswer moves
+	if m.reserved.WasCancelled() {
+		return 0, intake.ErrTooSlow
 	}
 	n, err := m.w.Write(chunk)
 	if err == nil {

@@ -62,7 +62,7 @@ func BodyFault(ctx context.Context, err error) error {
 	switch {
 	case errors.Is(err, intake.ErrBodyTooLarge):
 		return bridge.Fail(bridge.CodePayloadTooLarge, "the body is larger than 1 MiB")
-	case errors.Is(err, intake.ErrCut): // which ends the context too
+	case errors.Is(err, intake.ErrTooSlow): // which ends the context too
 		return &bridge.Error{
 			Code: bridge.CodeTooManyConnections, RetryAfter: time.Second,
 			Msg: "the body came too slowly while others waited: send it again, in one piece",

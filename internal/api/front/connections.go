@@ -31,7 +31,7 @@ type Connections struct {
 	mu        sync.Mutex // guards all below and the states of the connections
 	strangers part
 	known     part
-	shares    intake.Shares // of the places of known callers
+	shares    intake.Quotas // of the places of known callers
 	others    int64         // of known.open, those that are not the operator's
 	families  map[int64]*group
 }

@@ -185,7 +185,7 @@ func (u *uploads) keep(secret string, token bridge.Token, from *compat.Upload, m
 func (u *uploads) reserve(id string, one *upload) error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	var size, count intake.Taken
+	var size, count intake.Usage
 	oldest := one.Until
 	for _, other := range append(slices.Collect(maps.Values(u.kept)), one) {
 		size.Add(one.Family, other.Family, other.Size)

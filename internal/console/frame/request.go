@@ -247,7 +247,7 @@ func (req *Request) parseForm() (done func(), err error) {
 	switch {
 	case errors.Is(err, intake.ErrBodyTooLarge):
 		return done, Titled(http.StatusRequestEntityTooLarge, "That’s too long", "The form has more text than the bridge accepts.")
-	case errors.Is(err, intake.ErrCut):
+	case errors.Is(err, intake.ErrTooSlow):
 		return done, Refused(http.StatusServiceUnavailable, "The connection was too slow. Try again.")
 	case err != nil:
 		return done, Refused(http.StatusBadRequest, "The form couldn’t be read. Reload the page, then try again.")

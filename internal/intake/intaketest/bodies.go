@@ -1,5 +1,4 @@
-// Package intaketest has bodies that would take a multiple of their bytes in memory, which tests
-// send to every route.
+// Package intaketest has hostile bodies for tests of all routes. Without limits, they take a multiple of their size in memory.
 package intaketest
 
 import (
@@ -17,18 +16,17 @@ import (
 	"bridged/internal/fuzzbudget"
 )
 
-// Usual bounds what one body of at most 1 MiB may allocate, in bytes: the body, its values, and the
-// call of the API with both.
+// Usual limits the bytes that a body of at most 1 MiB may allocate: the body, its values, and the call of the API with both.
 const Usual = 15 << 20
 
-// bodySize is that of hostile bodies, which stay within 1 MiB.
+// bodySize is the size of hostile bodies. It is below 1 MiB.
 const bodySize = 1_000_000
 
-// typed names those of values that a member's type may make large, which are tried in
-// place of each member. The others are in place of one that no route has.
+// typed lists the values that the type of a member may make large. They replace each member in turn; the other values replace
+// only a member that no route reads.
 var typed = []string{"empty objects", "empty objects in lists", "a text of commas", "a list in a text"}
 
-// values has values that take a multiple of their bytes in memory.
+// values has values that take a multiple of their size in memory.
 var values = map[string]string{
 	"empty objects":          "[{}" + strings.Repeat(",{}", bodySize/3) + "]",
 	"empty objects in lists": "[[{}" + strings.Repeat(",{}", 300) + "]" + strings.Repeat(",[{}"+strings.Repeat(",{}", 300)+"]", 1000) + "]",
@@ -55,14 +53,14 @@ func members(count int) string {
 	return text.String()
 }
 
-// Typed is a body with its Content-Type, and a Content-Encoding if it has one.
+// Typed is a body with its Content-Type and its optional Content-Encoding.
 type Typed struct{ Name, Type, Encoding, Text string }
 
-// Boundary is that of the forms of [Others].
+// Boundary separates the parts of the forms of [Others].
 const Boundary = "line"
 
-// Others returns bodies that are no JSON: forms with a file, most of them with more parts, or larger
-// ones, than any route takes, and bodies in types and encodings that no route takes.
+// Others returns bodies that are not JSON: forms with more or larger parts than any route accepts, and bodies with types and
+// encodings that no route accepts.
 func Others() []Typed {
 	const form = "multipart/form-data; boundary=" + Boundary
 	part := func(head, content string) string {
@@ -91,39 +89,39 @@ func Others() []Typed {
 	}
 }
 
-// Check fails the test if a body that is sent makes the program allocate more than so many bytes or
-// compute for more than two seconds, or is answered as a failure of the program.
+// Check sends a body and fails the test if the program allocates more than most bytes, computes for more than two seconds or
+// answers with an internal error.
 func Check(t testing.TB, name string, most uint64, send func() (status int)) {
 	t.Helper()
 	budget := fuzzbudget.Budget{Base: most, Time: 2 * time.Second}
-	status, within := 0, &failures{}
-	budget.Check(within, 0, func() { status = send() })
-	if within.said != "" {
-		t.Errorf("%s: %s", name, within.said)
+	status, failure := 0, &failures{}
+	budget.Check(failure, 0, func() { status = send() })
+	if failure.text != "" {
+		t.Errorf("%s: %s", name, failure.text)
 	}
 	if status >= http.StatusInternalServerError && status != http.StatusServiceUnavailable {
 		t.Errorf("%s: %d", name, status)
 	}
 }
 
-// failures is a test that has the sentence of its failure.
-type failures struct{ said string }
+// failures is a test that records the text of its failure.
+type failures struct{ text string }
 
 func (*failures) Helper()                             {}
-func (f *failures) Failed() bool                      { return f.said != "" }
-func (f *failures) Errorf(format string, args ...any) { f.said = fmt.Sprintf(format, args...) }
+func (f *failures) Failed() bool                      { return f.text != "" }
+func (f *failures) Errorf(format string, args ...any) { f.text = fmt.Sprintf(format, args...) }
 
-// ignored is a member that no route has.
+// ignored is a member that no route reads.
 const ignored = "ignored"
 
 // Body is a hostile body.
 type Body struct {
-	Where string // what is in place of which member
+	Where string // the value and the member that it replaces
 	Text  string
 }
 
-// Bodies returns a body with hostile values in place of its members, and some that have nothing of
-// it. One that is no JSON object counts as empty.
+// Bodies returns copies of a body in which hostile values replace its members, and a few other hostile bodies. A body that is
+// not a JSON object counts as empty.
 func Bodies(body string) (bodies []Body) {
 	var object map[string]any
 	if json.Unmarshal([]byte(body), &object) != nil {

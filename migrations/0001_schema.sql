@@ -1,4 +1,4 @@
--- "brdg": tells stores from other SQLite files.
+-- "brdg": identifies stores among SQLite files.
 PRAGMA application_id = 1651663975;
 
 CREATE TABLE settings (
@@ -6,17 +6,16 @@ CREATE TABLE settings (
     value TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- One row for each person. A phone number names a person until the network says
--- that they have another one; a LID belongs to one person at a time and may move.
--- So does a username, by which people without a number are found at the network;
--- empty where none is known.
+-- One row for each person. A phone number belongs to a person until the network
+-- reports that they have another one. A LID belongs to one person at a time and may
+-- move to another; so does a username, which is '' if it is unknown.
 --
--- The timer of a chat between two belongs to the person: it is known before the
--- chat has a message. Groups have theirs in chats.
+-- timer is the disappearing-messages timer of the private chat, which may be known
+-- before the chat has a message. The timers of groups are in chats.
 --
--- sort_name is the beginning of the name that the list of contacts shows, folded;
--- empty where there is none, and those come last, by their JID. folded_names are
--- all names, folded, as those of chats are: without accents, too.
+-- sort_name is the beginning of the name that the list of contacts shows,
+-- case-folded and without accents. It is '' for people without a name, who come
+-- last, by their JID. folded_names are all names, normalised in the same way.
 CREATE TABLE people (
     id            INTEGER PRIMARY KEY AUTOINCREMENT,
     pn            TEXT UNIQUE,
@@ -34,32 +33,32 @@ CREATE TABLE people (
     sort_key      TEXT NOT NULL GENERATED ALWAYS AS (iif(sort_name = '', ifnull(pn, lid), sort_name)) VIRTUAL,
     CHECK (pn IS NOT NULL OR lid IS NOT NULL)
 ) STRICT;
--- What the list filters by is in it, too.
+-- It also has the columns that the list filters by.
 CREATE INDEX people_by_name ON people (nameless, sort_key, id, folded_names, pn);
 CREATE INDEX people_by_username ON people (username) WHERE username != '';
 CREATE INDEX people_blocked ON people (id) WHERE blocked;
 
--- Every LID ever learned, the former ones of a person included. Former numbers are
--- in it, too, until somebody else has them.
+-- All LIDs of people, also former ones, and former numbers until another person has
+-- them.
 CREATE TABLE identities (
     lid    TEXT PRIMARY KEY,
     person INTEGER NOT NULL REFERENCES people (id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX identities_by_person ON identities (person);
 
--- Chats carry what the list of chats shows, so that it costs its page.
+-- Chats have all columns that the list of chats shows, so that a page reads only its
+-- rows.
 --
--- unread is the number of messages by others that came after read_seq, up to
--- which the account has read; none of them is older than unread_since. Up to
--- receipt_seq those who wrote got a read receipt. read_seq is often further on:
--- who answers has read, which by itself sends no receipt.
+-- The account has read the chat up to read_seq. unread is the number of later messages
+-- by others; they are not older than unread_since. Read receipts were sent up to
+-- receipt_seq. read_seq may be higher: an answer marks a chat as read without a receipt.
 --
--- A chat that was imported under a name of its own has a JID of the server import
--- and no person, also where it was a group.
+-- A chat that was imported under its own name has a JID of the server import and no
+-- person, even if it was a group.
 --
--- muted_until is null where the chat is not muted. A used chat is not new, also
--- when its messages were removed for their age. history_end is 1 if the phone has
--- no older messages, 2 if it has older ones that it sends to no linked device.
+-- muted_until is null if the chat is not muted. used is 1 if the chat is not a new one,
+-- although its messages were removed. history_end is 1 if the phone has no older
+-- messages, and 2 if it has older ones that it does not send to linked devices.
 CREATE TABLE chats (
     id              INTEGER PRIMARY KEY AUTOINCREMENT,
     jid             TEXT NOT NULL UNIQUE,
@@ -85,12 +84,12 @@ CREATE TABLE chats (
     recency         INTEGER NOT NULL
                     GENERATED ALWAYS AS (ifnull(-last_message_at, 9223372036854775807)) VIRTUAL
 ) STRICT;
--- Every message moves its chat in this index, so there is only this one; what
--- the list filters by is in it, too.
+-- Each message moves its chat in this index, so there is only one such index. It also
+-- has the columns that the list filters by.
 CREATE INDEX chats_by_recency ON chats (recency, jid, is_group, folded_name);
 
--- Settings of chats that are not stored yet, by the JID that they came with: a
--- chat takes its own over when it is added.
+-- Settings of chats that are not stored yet, by the JID in the notification. When the
+-- chat is added, it gets them.
 CREATE TABLE pending_settings (
     jid         TEXT PRIMARY KEY,
     archived    INTEGER NOT NULL DEFAULT 0,
@@ -98,20 +97,18 @@ CREATE TABLE pending_settings (
     muted_until INTEGER
 ) STRICT, WITHOUT ROWID;
 
--- The chats that the account began within the last day, where their number is
--- limited.
+-- The chats that the account began within the last day, if their number is limited.
 CREATE TABLE new_chats (
     chat INTEGER PRIMARY KEY REFERENCES chats (id) ON DELETE CASCADE,
     at   INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX new_chats_by_time ON new_chats (at);
 
--- known says whether the network has described the group; until then only its
--- JID is sure. subject is the name that somebody gave the group, empty for none:
--- then the chat is named by the members. withheld says that the network says nothing of it, because it is
--- gone or the account is not in it: it is not asked again at every login. A
--- community holds groups together. picture is the id of the picture since its
--- last change that was seen, empty after a removal.
+-- known is 1 if the network has described the group; otherwise only its JID is certain.
+-- subject is the group's name; if it is '', the chat is named by its members. withheld
+-- is 1 if the network refuses to describe the group, because it was deleted or the
+-- account is not a member: then it is not requested again at every login. picture is the
+-- id of the picture after its last change, '' after a removal.
 CREATE TABLE groups (
     chat          INTEGER PRIMARY KEY REFERENCES chats (id),
     known         INTEGER NOT NULL DEFAULT 0,
@@ -129,8 +126,7 @@ CREATE TABLE groups (
 ) STRICT;
 CREATE INDEX groups_unknown ON groups (chat) WHERE known = 0;
 
--- label is how a member describes themselves in the group, label_at when they
--- did.
+-- label is a member's description of themselves, set at label_at.
 CREATE TABLE members (
     chat           INTEGER NOT NULL REFERENCES groups (chat),
     person         INTEGER NOT NULL REFERENCES people (id),
@@ -143,9 +139,7 @@ CREATE TABLE members (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX members_by_person ON members (person);
 
--- Who asks to be let into a group, as far as the network said: one request is
--- logged once. Events of a group have as their data who asked, and who no longer
--- does.
+-- The join requests of groups, so that each request is logged once.
 CREATE TABLE join_requests (
     chat   INTEGER NOT NULL REFERENCES groups (chat),
     person INTEGER NOT NULL REFERENCES people (id),
@@ -154,20 +148,18 @@ CREATE TABLE join_requests (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX join_requests_by_person ON join_requests (person);
 
--- Messages are as narrow as the lists that show them. seq is the order in which
--- they came. It only ever grows, also past messages that were removed: the
--- program sees to that, because AUTOINCREMENT would write one more page with
--- every message. sender is a person, without a foreign key: a check on removing
--- a person would read all messages. folded is what searches look at, content and
--- transcript; null where it equals content. bare is folded without accents; null
--- where it equals folded. details is the JSON of what few messages have: quote,
--- mentions, media, transcript, poll.
--- imported are those taken over from the phone's history, or from a chat that the
--- app has exported: they were never received over the connection, and have no
--- events.
+-- Messages have only the columns that lists show. seq is the order in which they came.
+-- It always grows, also if messages were removed: the program ensures that, because
+-- AUTOINCREMENT would write another page with every message. sender is a person,
+-- without a foreign key, because its check would read all messages when a person is
+-- removed. folded is the searchable text: content and transcript, case-folded; null if
+-- it equals content. bare is folded without accents; null if it equals folded. details
+-- is the JSON of what few messages have: quote, mentions, media, transcript, poll.
+-- imported is 1 for messages from the phone's history or from an exported chat: they
+-- were not received over the connection and have no events.
 --
--- media is the kind of the message's file. has_link is 1 where the text has an
--- http(s) address, or the message the preview of a page.
+-- media is the type of the message's file. has_link is 1 if the text contains an http(s)
+-- address or the message has the preview of a page.
 CREATE TABLE messages (
     seq        INTEGER PRIMARY KEY,
     chat       INTEGER NOT NULL REFERENCES chats (id),
@@ -192,17 +184,17 @@ CREATE TABLE messages (
 CREATE UNIQUE INDEX messages_by_id ON messages (chat, id);
 CREATE INDEX messages_by_time ON messages (chat, timestamp);
 CREATE INDEX messages_by_sender ON messages (chat, sender, timestamp);
--- What the lists of messages filter by. An ordinary text of somebody else is in
--- none of these, so that receiving it writes no further page.
+-- For the filters of messages. An ordinary text by another person is not in these
+-- indexes, so receiving it does not write their pages.
 CREATE INDEX messages_by_media ON messages (chat, media, timestamp) WHERE media IS NOT NULL;
 CREATE INDEX messages_by_type ON messages (chat, type, timestamp) WHERE type NOT IN ('conversation', 'extendedTextMessage');
 CREATE INDEX messages_with_link ON messages (chat, timestamp) WHERE has_link = 1;
 CREATE INDEX messages_own ON messages (chat, timestamp) WHERE from_me = 1;
 CREATE INDEX messages_pending ON messages (status) WHERE status = 0;
 
--- What no list shows: the protobuf as it came, and where its file lies. wire_id
--- is the id by which the network knows a message whose id cannot stand in a path,
--- and which is stored and shown under another one; null for all others.
+-- The columns that lists do not show: the protobuf, and the location of the file.
+-- wire_id is the network's id of a message if that cannot be part of a path; then the
+-- message is stored under another id.
 CREATE TABLE message_raw (
     seq        INTEGER PRIMARY KEY REFERENCES messages (seq) ON DELETE CASCADE,
     raw        BLOB,
@@ -212,16 +204,16 @@ CREATE TABLE message_raw (
     wire_id    BLOB
 ) STRICT;
 
--- The files of messages from exported chats, which are kept on this machine as long as a message
--- has them: the network does not. They have the name of their hash.
+-- The files of messages from exported chats. They are stored on this machine, under their hash, as
+-- long as a message has them, because the network does not have them.
 CREATE TABLE kept_files (
     message INTEGER PRIMARY KEY REFERENCES messages (seq) ON DELETE CASCADE,
     sha256  BLOB NOT NULL
 ) STRICT;
 CREATE INDEX kept_files_by_hash ON kept_files (sha256);
 
--- What messages that tokens have imported take of the disk, in bytes, by the token tree: the id of the
--- token at its root. BRIDGE_TOKEN's are not counted.
+-- The disk space of messages that tokens have imported, in bytes, by the token tree. family is the id of
+-- the token at its root. Imports with BRIDGE_TOKEN are not counted.
 CREATE TABLE import_bytes (
     message INTEGER PRIMARY KEY REFERENCES messages (seq) ON DELETE CASCADE,
     family  INTEGER NOT NULL,
@@ -229,7 +221,7 @@ CREATE TABLE import_bytes (
 ) STRICT;
 CREATE INDEX import_bytes_by_family ON import_bytes (family, bytes);
 
--- The imports of exported chats, which stay listed. chat is a JID. made_chat is 1 if the
+-- The imports of exported chats. chat is a JID. made_chat is 1 if the
 -- chat was not stored before, or is only because of other imports. state is 'running',
 -- 'done', 'failed', 'cancelled', 'undoing' or 'undone'. about is the JSON of what the
 -- program only shows.
@@ -265,7 +257,7 @@ CREATE TABLE import_rows (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX import_rows_by_import ON import_rows (import, message);
 
--- The people whom only imports have added, by each import that has them.
+-- The people that only imports have added, with each import that contains them.
 CREATE TABLE import_people (
     person INTEGER NOT NULL,
     import INTEGER NOT NULL REFERENCES imports (seq) ON DELETE CASCADE,
@@ -273,7 +265,7 @@ CREATE TABLE import_people (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX import_people_by_import ON import_people (import);
 
--- Whose the names in exports were for each import. name is the JID of the name.
+-- The people to whom each import has assigned the names in exports. name is the JID of the name.
 CREATE TABLE import_names (
     name   TEXT NOT NULL,
     import INTEGER NOT NULL REFERENCES imports (seq) ON DELETE CASCADE,
@@ -282,8 +274,8 @@ CREATE TABLE import_names (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX import_names_by_import ON import_names (import);
 
--- Further ids of a message: an HD upload and the picture that it replaces are
--- one message with two.
+-- Additional ids of messages: an HD upload and the picture that it replaces are one
+-- message with two ids.
 CREATE TABLE aliases (
     id      TEXT NOT NULL,
     message INTEGER NOT NULL REFERENCES messages (seq) ON DELETE CASCADE,
@@ -291,9 +283,9 @@ CREATE TABLE aliases (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX aliases_by_message ON aliases (message);
 
--- The parts of albums: album is the id of the message that announced it, in the
--- same chat, whether or not that is stored. Whose album it is shows when it is
--- read: anybody can name one.
+-- The parts of albums. album is the id of the message that announced it, in the same
+-- chat; that message need not be stored. Whether the part is by the author of the album
+-- is checked when it is read, because any message can claim to be a part.
 CREATE TABLE album_parts (
     album   TEXT NOT NULL,
     message INTEGER NOT NULL REFERENCES messages (seq) ON DELETE CASCADE,
@@ -301,8 +293,8 @@ CREATE TABLE album_parts (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX album_parts_by_message ON album_parts (message);
 
--- Which messages quote a message: target is its id, in any chat, whether or not it
--- is stored. A deletion erases by it the copies that the quotes carry.
+-- Which messages quote a message. target is its id, in any chat; it need not be stored.
+-- A deletion uses this table to erase the copies in quotes.
 CREATE TABLE quotes (
     target  TEXT NOT NULL,
     message INTEGER NOT NULL REFERENCES messages (seq) ON DELETE CASCADE,
@@ -310,8 +302,8 @@ CREATE TABLE quotes (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX quotes_by_message ON quotes (message);
 
--- A removed reaction stays as a row with an empty emoji, so that an older one
--- that comes again does not bring it back.
+-- A removed reaction remains as a row with an empty emoji, so that an older one that
+-- comes again does not restore it.
 CREATE TABLE reactions (
     message   INTEGER NOT NULL REFERENCES messages (seq) ON DELETE CASCADE,
     person    INTEGER NOT NULL REFERENCES people (id),
@@ -321,10 +313,9 @@ CREATE TABLE reactions (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX reactions_by_person ON reactions (person);
 
--- The messages whose transcript is not made yet: asked are those that a caller
--- asked for, which come first, and whole are those that may use more than their
--- chat's part of the month's minutes. tries are how often it was tried, and
--- next_at is when it is tried again, by the store's own clock.
+-- The messages that wait for a transcript. asked is 1 if a caller has requested it; these
+-- come first. whole is 1 if the limit of the chat does not apply. tries is the number of
+-- attempts, and next_at is the time of the next one, by the store's clock.
 CREATE TABLE transcriptions (
     id      INTEGER PRIMARY KEY AUTOINCREMENT,
     message INTEGER NOT NULL UNIQUE REFERENCES messages (seq) ON DELETE CASCADE,
@@ -344,9 +335,8 @@ CREATE TABLE votes (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX votes_by_person ON votes (person);
 
--- What people answered to events, each their latest: 1 going, 2 not going,
--- 3 maybe, anything else is an answer that was taken back. guests is how many
--- more people they bring along.
+-- The latest answers of people to events: 1 going, 2 not going, 3 maybe, other numbers
+-- for an answer that was withdrawn. guests is the number of people they bring along.
 CREATE TABLE event_responses (
     message   INTEGER NOT NULL REFERENCES messages (seq) ON DELETE CASCADE,
     person    INTEGER NOT NULL REFERENCES people (id),
@@ -357,13 +347,12 @@ CREATE TABLE event_responses (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX event_responses_by_person ON event_responses (person);
 
--- Changes of messages that cannot be made yet: of messages that are not stored,
--- of placeholders whose message may still come, and deletions in groups whose
--- members are not known. chat is the JID of a group, or "person" and the id of
--- the other side. kind: 1 deletion, 2 edit, 3 reaction, 4 vote, 5 a change that
--- is encrypted with the secret of its message, 6 answer to an event, 7 option of
--- a poll, 8 pin, 9 keep. stanza tells several of a kind apart. size is what the
--- row counts for the limits.
+-- Changes of messages that cannot be applied yet: of messages that are not stored, of
+-- placeholders whose message may still come, and deletions in groups whose members are
+-- not known. chat is the JID of a group, or "person" and the id of the contact. kind:
+-- 1 deletion, 2 edit, 3 reaction, 4 vote, 5 a change that is encrypted with the secret of
+-- its message, 6 answer to an event, 7 option of a poll, 8 pin, 9 keep. stanza
+-- distinguishes several changes of a kind. size is the size of the row for the limits.
 CREATE TABLE pending_changes (
     id     INTEGER PRIMARY KEY AUTOINCREMENT,
     chat   TEXT NOT NULL,
@@ -380,18 +369,18 @@ CREATE TABLE pending_changes (
 CREATE INDEX pending_changes_by_sender ON pending_changes (sender, size);
 CREATE INDEX pending_changes_by_age ON pending_changes (at);
 
--- The files of messages that were deleted, until they are removed: a row is
--- written in the transaction of the deletion, so that none is forgotten when the
--- program is killed in between. ref is the message's media_ref.
+-- The files of deleted messages that are not removed yet. The row is written in the
+-- transaction of the deletion, so that the file is also removed if the program is killed
+-- in between. ref is the message's media_ref.
 CREATE TABLE erased_files (
     id   INTEGER PRIMARY KEY AUTOINCREMENT,
     type TEXT NOT NULL,
     ref  TEXT NOT NULL
 ) STRICT;
 
--- The calls to the account. wire_id is the id as the caller wrote it. chat is
--- null where the network did not say in which group the call is. noted_at is by
--- the clock of the machine. Events of calls have seq as their data.
+-- The calls to the account. wire_id is the id as the caller wrote it. chat is null if the
+-- group of the call is unknown. noted_at is the time by the clock of the machine. Events
+-- of calls have seq as their data.
 CREATE TABLE calls (
     seq        INTEGER PRIMARY KEY AUTOINCREMENT,
     id         TEXT NOT NULL UNIQUE,
@@ -410,10 +399,9 @@ CREATE INDEX calls_by_chat ON calls (chat, started_at);
 CREATE INDEX calls_by_caller ON calls (caller);
 CREATE INDEX calls_ringing ON calls (noted_at) WHERE state = 'ringing';
 
--- The parts of its history that the phone has announced, written down before
--- they are acknowledged. notification is the network's, and gone once the part
--- is over with; position is how many of its messages were taken over.
--- state: 0 waiting, 1 taken over, 2 done, 3 given up, 4 replaced.
+-- The parts of the history that the phone has announced. They are stored before they are
+-- acknowledged. notification is removed when the part is done. position is the number of
+-- imported messages. state: 0 waiting, 1 started, 2 done, 3 failed, 4 replaced.
 CREATE TABLE history_parts (
     seq          INTEGER PRIMARY KEY AUTOINCREMENT,
     id           TEXT NOT NULL UNIQUE,
@@ -427,10 +415,9 @@ CREATE TABLE history_parts (
 ) STRICT;
 CREATE INDEX history_parts_due ON history_parts (next_at, seq) WHERE state < 2;
 
--- The log of events. Rows refer to what changed; what it looks like is joined
--- when they are read. data is set where an event refers to neither a message nor
--- a chat, or says more than these. The program sees to it that no number is ever
--- given twice.
+-- The log of events. Rows refer to the message or chat that changed; its content is read
+-- with the event. data has what is in neither of them. The program ensures that no number
+-- is used twice.
 CREATE TABLE events (
     id      INTEGER PRIMARY KEY,
     type    INTEGER NOT NULL,
@@ -440,22 +427,21 @@ CREATE TABLE events (
     at      INTEGER NOT NULL
 ) STRICT;
 
--- The search index is over blocks of consecutive seqs; how many a block has is
--- the program's to know. What the texts of a block contain, and the texts
--- themselves, are in the tables grams and packs, which the program makes: their
--- form is the program's, and they can be made anew from the messages.
+-- The search index consists of blocks of consecutive seqs. The n-grams and the texts of a
+-- block are in the tables grams and packs, which the program creates and can rebuild from
+-- the messages: see package search.
 --
--- No message of the block is older than oldest, or newer than newest.
+-- The messages of a block are not older than oldest, and not newer than newest.
 CREATE TABLE blocks (
     id     INTEGER PRIMARY KEY,
     oldest INTEGER NOT NULL,
     newest INTEGER NOT NULL
 ) STRICT;
 
--- Idempotency keys of sends, each with the message that it is bound to. What has
--- no row of its own (a reaction, an edit, a deletion) is taken by the network at
--- taken_at, which is null until it is. An edit claims the time changed_at, also
--- when it is repeated. What expires goes by at, which is the store's own clock.
+-- The Idempotency-Keys of sends, each with its message. taken_at is the time when the
+-- network accepted a reaction, an edit or a deletion, which have no row in messages.
+-- changed_at is the time in an edit, also when it is repeated. Keys expire by at, by the
+-- store's clock.
 CREATE TABLE send_keys (
     key        TEXT PRIMARY KEY,
     route      TEXT NOT NULL,
@@ -469,9 +455,8 @@ CREATE TABLE send_keys (
 CREATE INDEX send_keys_by_message ON send_keys (msg_id);
 CREATE INDEX send_keys_by_age ON send_keys (at);
 
--- Changes at the network that are no messages, each under an Idempotency-Key:
--- how things were before, the group that was made, the answer, or that it was
--- refused.
+-- Changes on the network other than messages, each under an Idempotency-Key: the state
+-- before the change, the group that it created, and the answer or the refusal.
 CREATE TABLE keyed_requests (
     id      TEXT PRIMARY KEY,
     plan    TEXT NOT NULL,
@@ -482,8 +467,8 @@ CREATE TABLE keyed_requests (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX keyed_requests_by_age ON keyed_requests (at);
 
--- Answers of the network about numbers, for a day. jid is null where no account on
--- the network has the number.
+-- The network's answers about numbers, for a day. jid is null if the number has no
+-- account.
 CREATE TABLE number_checks (
     phone       TEXT PRIMARY KEY,
     jid         TEXT,
@@ -492,17 +477,17 @@ CREATE TABLE number_checks (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX number_checks_by_age ON number_checks (at);
 
--- When the network was asked about numbers, one row for each. family is that of the token
--- that asked, 0 for BRIDGE_TOKEN.
+-- The times of requests about numbers, one row for each number. family is the token tree of the
+-- caller, 0 for BRIDGE_TOKEN.
 CREATE TABLE number_look_ups (
     id     INTEGER PRIMARY KEY,
     at     INTEGER NOT NULL,
     family INTEGER NOT NULL
 ) STRICT;
 
--- Bearers with less power than BRIDGE_TOKEN. hash is the SHA-256 of the secret.
--- scopes is a JSON list; chats is one of JIDs as they were given, null for all.
--- What a token made ends with it.
+-- Tokens with fewer rights than BRIDGE_TOKEN. hash is the SHA-256 of the secret. scopes is
+-- a JSON list. chats is a JSON list of JIDs as the caller gave them, null for all chats.
+-- What a token has created is removed with it.
 CREATE TABLE tokens (
     id           INTEGER PRIMARY KEY AUTOINCREMENT,
     name         TEXT NOT NULL,
@@ -516,12 +501,11 @@ CREATE TABLE tokens (
 ) STRICT;
 CREATE INDEX tokens_by_parent ON tokens (parent) WHERE parent IS NOT NULL;
 
--- Where events are posted to. cursor is the last event that was looked at: what
--- came before it was delivered or has a row in deliveries. What a webhook wants:
--- these types, only these chats and never those (JSON lists, empty for all, all
--- and none), one kind of chat (all, group, individual), and own messages or those
--- of others (null for both). format is the form of its posts, format_options are settings
--- of that form (JSON).
+-- The outgoing webhooks. cursor is the last event that was read; earlier ones were
+-- delivered or have a row in deliveries. The filter: types and chats (JSON lists, empty
+-- for all), exclude_chats (a JSON list), chat_type (all, group, individual), and from_me
+-- (null for all messages). format is the format of the posts, format_options (JSON) its
+-- settings.
 CREATE TABLE webhooks (
     id                INTEGER PRIMARY KEY AUTOINCREMENT,
     url               TEXT NOT NULL,
@@ -546,12 +530,11 @@ CREATE TABLE webhooks (
 ) STRICT;
 CREATE INDEX webhooks_by_token ON webhooks (token) WHERE token IS NOT NULL;
 
--- What is still to be delivered or was given up, and the last of what was
--- delivered. Rows name the event; what is posted is joined when it is posted.
--- status: 0 pending, 1 delivered, 2 dead. Deliveries are queued by the chat's
--- row, chat_id, which outlives its JID: 0 is events of no chat, -1 a reset, which
--- goes before all. tried_ms is how long a delivery has been tried, which no jump
--- of the clock changes.
+-- The pending and failed deliveries of webhooks, and the last successful ones. A row
+-- refers to its event, whose content is read for each attempt. status: 0 pending,
+-- 1 delivered, 2 dead. Each chat has a queue, chat_id: the id of its row, 0 for events
+-- without a chat, -1 for a reset, which comes first. tried_ms is how long a delivery has
+-- been tried, independent of jumps of the clock.
 CREATE TABLE deliveries (
     id       INTEGER PRIMARY KEY AUTOINCREMENT,
     webhook  INTEGER NOT NULL REFERENCES webhooks (id) ON DELETE CASCADE,
@@ -574,9 +557,10 @@ CREATE INDEX deliveries_by_status ON deliveries (webhook, status, id);
 CREATE INDEX deliveries_by_id ON deliveries (webhook, id);
 CREATE INDEX deliveries_pending ON deliveries (webhook, chat_id, event) WHERE status = 0;
 
--- Where other services post what becomes messages to a chat. key_hash is the
--- SHA-256 of the key in the address; secret checks signatures, null for none.
--- template is a shipped one's name or its source. What a token made ends with it.
+-- The incoming webhooks: other services post to them, and the posts become messages to a
+-- chat. key_hash is the SHA-256 of the key in the address. secret checks signatures; null
+-- means that there are none. template is the name of a shipped template or the source of
+-- another one. What a token has created is removed with it.
 CREATE TABLE hooks (
     id               INTEGER PRIMARY KEY AUTOINCREMENT,
     name             TEXT NOT NULL,

@@ -101,7 +101,7 @@ func ruin(t *testing.T, s *Store) {
 		}
 		s.readers <- r // in any case: the store waits for it when it is closed
 	}
-	s.Forget()
+	s.DropPages()
 }
 
 // TestRead_RowsThatCannotBeDecodedAreDamage is for damage that SQLite does not

@@ -98,7 +98,7 @@ func (s *Store) commit(t *writeTx, f func(*writeTx)) error {
 		}
 		clear(s.chats)
 		_ = s.people.Undo(s.writer) // else before the next transaction
-		s.Forget()                  // one that is under way may name them
+		s.DropPages()               // a concurrent read may contain new people
 	}()
 	err := t.Update(func() {
 		f(t)
@@ -117,7 +117,7 @@ func (s *Store) commit(t *writeTx, f func(*writeTx)) error {
 func (s *Store) publish(t *writeTx) {
 	s.numbers = t.numbers
 	s.people.Committed()
-	s.Forget()
+	s.DropPages()
 	if len(t.appended) > 0 {
 		s.waking.Lock()
 		close(s.changed)

@@ -45,12 +45,12 @@ type Tuning struct {
 // New returns a reader.
 func New(o Options) *Reader {
 	s := &Reader{o: o, Tuning: Tuning{Small: 768, Page: bridge.PageBytes, Look: 1 << 14}}
-	s.Forget()
+	s.DropPages()
 	return s
 }
 
-// Forget drops the shared pages of events. The writer calls it after each transaction.
-func (s *Reader) Forget() { s.eventReads.Store(new(eventReads)) }
+// DropPages drops the shared pages of events. The writer calls it after each transaction.
+func (s *Reader) DropPages() { s.eventReads.Store(new(eventReads)) }
 
 // Snapshot is one consistent view of the store.
 type Snapshot struct {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"net"
 	"net/http"
-	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -16,6 +15,7 @@ import (
 	"bridged/internal/api"
 	"bridged/internal/api/front"
 	"bridged/internal/store"
+	"bridged/internal/store/storetest"
 )
 
 // pipe is a listener whose connections lie in memory, where time is the test's.
@@ -57,7 +57,7 @@ func (p pipe) dial(t *testing.T, query string) *stream {
 // inBubble serves a store over a pipe, in time that passes when all wait.
 func inBubble(t *testing.T) (pipe, *store.Store) {
 	t.Helper()
-	st, err := store.Open(t.Context(), store.Options{Path: filepath.Join(t.TempDir(), "bridged.db"), Log: zerolog.Nop()})
+	st, err := store.Open(t.Context(), store.Options{Path: storetest.NewFile(t), Log: zerolog.Nop()})
 	if err != nil {
 		t.Fatal(err)
 	}

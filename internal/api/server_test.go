@@ -63,7 +63,7 @@ func newServer(t *testing.T, changes ...func(*api.Options)) *server {
 	log := new(logBuffer)
 	fault := new(storetest.Fault)
 	st, err := store.Open(context.Background(), store.Options{
-		Path: filepath.Join(t.TempDir(), "bridged.db"), Log: zerolog.Nop(), BeforeCommit: fault.BeforeCommit,
+		Path: storetest.NewFile(t), Log: zerolog.Nop(), BeforeCommit: fault.BeforeCommit,
 	})
 	if err != nil {
 		t.Fatal(err)

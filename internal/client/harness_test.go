@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"path/filepath"
 	"sync"
 	"testing"
 	"time"
@@ -18,6 +17,7 @@ import (
 	"bridged/internal/bridge"
 	"bridged/internal/client"
 	"bridged/internal/store"
+	"bridged/internal/store/storetest"
 )
 
 const token = "a-token-of-the-tests-0123456789"
@@ -70,7 +70,7 @@ func overTheWire(t *testing.T) *bridgeUnderTest {
 
 func newBridge(t *testing.T) *bridgeUnderTest {
 	t.Helper()
-	s, err := store.Open(t.Context(), store.Options{Path: filepath.Join(t.TempDir(), "bridged.db"), Log: zerolog.Nop()})
+	s, err := store.Open(t.Context(), store.Options{Path: storetest.NewFile(t), Log: zerolog.Nop()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,7 +3,6 @@ package maintenance
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -13,6 +12,7 @@ import (
 
 	"bridged/internal/bridge"
 	"bridged/internal/store"
+	"bridged/internal/store/storetest"
 )
 
 // keptLog is a log that is kept within limits.
@@ -30,7 +30,7 @@ func newKeptLog(t *testing.T, o Options) *keptLog {
 	clock := bridge.ClockOf(time.Time{},
 		func() time.Time { return time.Now().Add(time.Duration(k.off.Load())) },
 		func() time.Duration { return time.Since(began) })
-	s, err := store.Open(t.Context(), store.Options{Path: filepath.Join(t.TempDir(), "bridged.db"), Log: zerolog.Nop(), Clock: clock})
+	s, err := store.Open(t.Context(), store.Options{Path: storetest.NewFile(t), Log: zerolog.Nop(), Clock: clock})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,6 +18,7 @@ import (
 	"bridged/internal/media/cdn"
 	"bridged/internal/media/files"
 	"bridged/internal/store"
+	"bridged/internal/store/storetest"
 	"bridged/internal/urlguard"
 	"bridged/internal/webhook"
 )
@@ -56,7 +57,7 @@ func TestDo_DoesEveryChoreNowAndHourly(t *testing.T) {
 
 func TestChores_RemoveWhatIsTooOld(t *testing.T) {
 	t.Parallel()
-	s, err := store.Open(t.Context(), store.Options{Path: filepath.Join(t.TempDir(), "bridged.db"), Log: zerolog.Nop()})
+	s, err := store.Open(t.Context(), store.Options{Path: storetest.NewFile(t), Log: zerolog.Nop()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +104,7 @@ func TestChores_RemoveWhatIsTooOld(t *testing.T) {
 // TestRemoveNoted_FilesOfImportedMessages: they go once no message has them any more.
 func TestRemoveNoted_FilesOfImportedMessages(t *testing.T) {
 	t.Parallel()
-	s, err := store.Open(t.Context(), store.Options{Path: filepath.Join(t.TempDir(), "bridged.db"), Log: zerolog.Nop()})
+	s, err := store.Open(t.Context(), store.Options{Path: storetest.NewFile(t), Log: zerolog.Nop()})
 	if err != nil {
 		t.Fatal(err)
 	}

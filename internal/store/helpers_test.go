@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -37,14 +36,14 @@ const (
 // newStore is a new store in a directory of its own, closed when the test ends.
 func newStore(t testing.TB) *Store {
 	t.Helper()
-	return openStore(t, filepath.Join(t.TempDir(), "bridged.db"))
+	return openStore(t, storetest.NewFile(t))
 }
 
 // newFailingStore is a new store whose writes the test can make fail.
 func newFailingStore(t testing.TB) (*Store, *storetest.Fault) {
 	t.Helper()
 	fault := new(storetest.Fault)
-	return openWith(t, Options{Path: filepath.Join(t.TempDir(), "bridged.db"), Log: zerolog.Nop(), BeforeCommit: fault.BeforeCommit}), fault
+	return openWith(t, Options{Path: storetest.NewFile(t), Log: zerolog.Nop(), BeforeCommit: fault.BeforeCommit}), fault
 }
 
 func openStore(t testing.TB, path string) *Store {

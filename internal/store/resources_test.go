@@ -2,11 +2,11 @@ package store
 
 import (
 	"errors"
-	"path/filepath"
 	"testing"
 
 	"bridged/internal/sqlite"
 	"bridged/internal/store/read"
+	"bridged/internal/store/storetest"
 )
 
 // TestReleaseMemory_GivesPagesBack: what a connection keeps of the database it
@@ -53,7 +53,7 @@ func TestReleaseMemory_GivesPagesBack(t *testing.T) {
 
 // TestConnections_KeepFewPages in KiB, as SQLite counts them with a minus.
 func TestConnections_KeepFewPages(t *testing.T) {
-	s := openStore(t, filepath.Join(t.TempDir(), "bridged.db"))
+	s := openStore(t, storetest.NewFile(t))
 	var reader, writer int
 	err := errors.Join(
 		s.Read(t.Context(), func(r *read.Snapshot) { r.Find("PRAGMA cache_size", nil, &reader) }),

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -12,6 +11,7 @@ import (
 
 	"bridged/internal/bridge"
 	"bridged/internal/store/read"
+	"bridged/internal/store/storetest"
 )
 
 // lockedClub is a group that only its admin Alice may change.
@@ -88,7 +88,7 @@ func TestPin_TheLastOneCounts(t *testing.T) {
 func TestPin_EndsByItself(t *testing.T) {
 	ran := time.Duration(0)
 	clock := bridge.ClockOf(time.Time{}, func() time.Time { return at(0).Add(ran) }, func() time.Duration { return ran })
-	s := openWith(t, Options{Path: filepath.Join(t.TempDir(), "bridged.db"), Log: zerolog.Nop(), Clock: clock})
+	s := openWith(t, Options{Path: storetest.NewFile(t), Log: zerolog.Nop(), Clock: clock})
 	until := at(3600)
 	save(t, s, says(alice, alice, "A1", 1, "remember"), pin(alice, alice, "A1", 2, until))
 	if m := message(t, s, alice, "A1"); m.PinnedUntil == nil || !m.PinnedUntil.Equal(until.Time) {

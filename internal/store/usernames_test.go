@@ -11,6 +11,7 @@ import (
 
 	"bridged/internal/bridge"
 	"bridged/internal/store/read"
+	"bridged/internal/store/storetest"
 )
 
 func found(t *testing.T, s *Store, q string) []bridge.JID {
@@ -108,7 +109,7 @@ func TestChats_AreFoundByEitherIdentity(t *testing.T) {
 // committed finds its sender, and a commit that fails leaves nobody behind.
 func TestPeople_AreKnownWhenTheirMessagesShow(t *testing.T) {
 	var atCommit func() error
-	s := openWith(t, Options{Path: filepath.Join(t.TempDir(), "bridged.db"), Log: zerolog.Nop(), BeforeCommit: func() error {
+	s := openWith(t, Options{Path: storetest.NewFile(t), Log: zerolog.Nop(), BeforeCommit: func() error {
 		if atCommit != nil {
 			return atCommit()
 		}

@@ -21,6 +21,7 @@ import (
 	"bridged/internal/bridge"
 	"bridged/internal/demo"
 	"bridged/internal/store"
+	"bridged/internal/store/storetest"
 )
 
 const grace bridge.JID = "15557654321@s.whatsapp.net"
@@ -72,7 +73,7 @@ func (l *logged) String() string {
 // newStage begins with a service that answers as it is told.
 func newStage(t *testing.T, answer http.HandlerFunc) *stage {
 	t.Helper()
-	s := &stage{t: t, path: filepath.Join(t.TempDir(), "bridged.db"), sounds: map[string][]byte{}, now: noon, mode: bridge.TranscribeIncoming, log: new(logged), answer: answer}
+	s := &stage{t: t, path: storetest.NewFile(t), sounds: map[string][]byte{}, now: noon, mode: bridge.TranscribeIncoming, log: new(logged), answer: answer}
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
 	t.Cleanup(server.CloseClientConnections) // those that never end

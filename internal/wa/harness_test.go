@@ -114,6 +114,7 @@ func startAccountLogging(t testing.TB, network *simnet.Network, dir string, log 
 		t.Fatal(err)
 	}
 	fault, path := new(storetest.Fault), filepath.Join(dir, "bridged.db")
+	storetest.Ensure(t, path)
 	s, err := store.Open(ctx, store.Options{Path: path, Log: log, MergeEdit: convert.MergeEdit, WithoutQuote: convert.WithoutQuote, Open: convert.OpenEncrypted, BeforeCommit: fault.BeforeCommit})
 	if err != nil {
 		t.Fatal(err)

@@ -9,7 +9,6 @@ import (
 	"io"
 	"net/http"
 	"net/netip"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -224,7 +223,7 @@ func (b *bench) jump(by time.Duration) { b.off.Store(int64(by)) }
 func newBench(t *testing.T) *bench {
 	t.Helper()
 	fault := new(storetest.Fault)
-	st, err := store.Open(t.Context(), store.Options{Path: filepath.Join(t.TempDir(), "bridged.db"), Log: zerolog.Nop(), BeforeCommit: fault.BeforeCommit})
+	st, err := store.Open(t.Context(), store.Options{Path: storetest.NewFile(t), Log: zerolog.Nop(), BeforeCommit: fault.BeforeCommit})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -19,6 +18,7 @@ import (
 	"bridged/internal/compat"
 	"bridged/internal/media"
 	"bridged/internal/store"
+	"bridged/internal/store/storetest"
 	"bridged/internal/urlguard"
 	"bridged/internal/webhook"
 	"bridged/internal/webhook/format"
@@ -113,7 +113,7 @@ func NewLinkedScene(t *testing.T, open func(compat.Options) http.Handler, key st
 
 func newScene(t *testing.T, account api.Account, open func(compat.Options) http.Handler, key string, formats map[bridge.WebhookFormat]format.Format) Scene {
 	t.Helper()
-	s, err := store.Open(t.Context(), store.Options{Path: filepath.Join(t.TempDir(), "bridged.db"), Log: zerolog.Nop()})
+	s, err := store.Open(t.Context(), store.Options{Path: storetest.NewFile(t), Log: zerolog.Nop()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -103,7 +103,7 @@ var ours = map[string][]string{
 	"internal/sqlite":           {"internal/bridge"},
 	"internal/search":           {"internal/bridge", "internal/folding", "internal/sqlite"},
 	"internal/folding":          {"internal/bridge"},
-	"internal/store/storetest":  {},
+	"internal/store/storetest":  {"internal/store/storefile"},
 	"internal/urlguard":         {},
 	"internal/media":            {"internal/bridge", "internal/intake", "internal/media/disk", "internal/media/probe", "internal/transcode", "internal/urlguard"},
 	"internal/media/cdn":        {"internal/bridge", "internal/media/disk", "internal/urlguard"},
@@ -180,7 +180,7 @@ var ours = map[string][]string{
 	"internal/fleet/fleettest/servers": {"internal/fleet/fleettest"},
 
 	"internal/intake/intaketest": {"internal/fuzzbudget"},
-	"internal/compat/compattest": {"internal/api", "internal/bridge", "internal/client", "internal/compat", "internal/intake/intaketest", "internal/media", "internal/store", "internal/urlguard", "internal/webhook", "internal/webhook/format"},
+	"internal/compat/compattest": {"internal/api", "internal/bridge", "internal/client", "internal/compat", "internal/intake/intaketest", "internal/media", "internal/store", "internal/store/storetest", "internal/urlguard", "internal/webhook", "internal/webhook/format"},
 }
 
 // allowed reports whether a package of ours may import another package.

@@ -1,4 +1,4 @@
-// Package storetest makes stores fail on demand, for tests: a store that fails
+// Package storetest has files of empty stores, and makes stores fail on demand: a store that fails
 // shows that nothing is acknowledged that is not stored.
 package storetest
 

@@ -52,8 +52,8 @@ func newCorpus(seed uint64, messages, chats int) *corpus {
 	c := &corpus{seed: seed, messages: messages, source: rand.NewPCG(seed, 0)}
 	c.r = rand.New(c.source)
 	c.zipf = rand.NewZipf(c.r, 1.07, 6, vocabularySize-1)
+	c.words = vocabularies(seed)
 	for i, language := range languages {
-		c.words = append(c.words, language.vocabulary(c.r))
 		for range language.weight {
 			c.spread = append(c.spread, i)
 		}

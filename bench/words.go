@@ -1,8 +1,10 @@
 package main
 
 import (
+	"math"
 	"math/rand/v2"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -80,6 +82,21 @@ var languages = []language{
 }
 
 var emoji = []string{"😂", "❤️", "👍", "🙏", "🎉", "😊", "🥾", "👩‍👩‍👧", "🇩🇪", "👍🏽", "🤷‍♂️", "🚀"}
+
+// made has the vocabularies of each seed. Making them takes a second.
+var made sync.Map
+
+// vocabularies returns the words of each language.
+func vocabularies(seed uint64) [][]string {
+	words, _ := made.LoadOrStore(seed, sync.OnceValue(func() (words [][]string) {
+		r := rand.New(rand.NewPCG(seed, math.MaxUint64))
+		for _, language := range languages {
+			words = append(words, language.vocabulary(r))
+		}
+		return words
+	}))
+	return words.(func() [][]string)()
+}
 
 // vocabularySize is the number of words of a language.
 const vocabularySize = 24_000

@@ -70,7 +70,7 @@ func TestBodies_OfEveryFormOfTheConsoleHoldLittleMemory(t *testing.T) {
 		cookies = begun.Result().Cookies()
 		return csrfIn(do(http.MethodGet, "/console/chats", "", "", "", ""))
 	}
-	forms := hostileForms(t)
+	bodies := append(hostileForms(t), intaketest.Others()...)
 	names := strings.NewReplacer("{jid}", string(club), "{id}", "G1", "{number}", "999", "{delivery}", "1", "{import}", "NONE")
 	walked := 0
 	for _, pattern := range site.Patterns() {
@@ -81,7 +81,7 @@ func TestBodies_OfEveryFormOfTheConsoleHoldLittleMemory(t *testing.T) {
 		for _, operation := range []string{"sendText", "sendFile", "createToken"} {
 			path := strings.ReplaceAll(names.Replace(path), "{operation}", operation)
 			csrf := logIn()
-			for i, body := range append(forms, intaketest.Others()...) {
+			for i, body := range bodies {
 				if (i+walked)%longtest.Else(12, 1) != 0 { // each route takes others of the bodies
 					continue
 				}

@@ -49,23 +49,36 @@ func checkSchema(schema *openapi3.Schema, body []byte) error {
 
 // compileSchema returns a validator for a schema beside the components that it refers to.
 func compileSchema(schema *openapi3.Schema) (*jsonschema.Schema, error) {
-	doc, err := Document()
+	shared, err := components()
 	if err != nil {
 		return nil, err
 	}
-	text, err := json.Marshal(map[string]any{"components": doc.Components, "body": schema})
-	if err != nil {
-		return nil, err
-	}
-	resource, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	body, err := decoded(schema)
 	if err != nil {
 		return nil, err
 	}
 	compiler := jsonschema.NewCompiler()
 	compiler.DefaultDraft(jsonschema.Draft2020)
 	compiler.AssertFormat()
-	if err := compiler.AddResource("openapi.json", resource); err != nil {
+	if err := compiler.AddResource("openapi.json", map[string]any{"components": shared, "body": body}); err != nil {
 		return nil, err
 	}
 	return compiler.Compile("openapi.json#/body")
+}
+
+// components returns the components of the document, as [jsonschema.UnmarshalJSON] decodes them.
+var components = sync.OnceValues(func() (any, error) {
+	doc, err := Document()
+	if err != nil {
+		return nil, err
+	}
+	return decoded(doc.Components)
+})
+
+func decoded(value any) (any, error) {
+	text, err := json.Marshal(value)
+	if err != nil {
+		return nil, err
+	}
+	return jsonschema.UnmarshalJSON(bytes.NewReader(text))
 }

@@ -10,10 +10,12 @@ import (
 	"bridged/internal/simnet"
 )
 
-// NewNetwork returns a network that is closed after the test.
+// NewNetwork returns a network that is closed after the test. New devices upload few keys.
 func NewNetwork(t testing.TB, options ...simnet.Options) *simnet.Network {
 	t.Helper()
-	n, err := simnet.New(t.Context(), append(options, simnet.Options{})[0])
+	with := append(options, simnet.Options{})[0]
+	with.FewKeys = true
+	n, err := simnet.New(t.Context(), with)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -120,6 +120,7 @@ type Directory struct {
 	window  int
 	addr    string
 	cdn     *media.CDN
+	FewKeys bool // see server.Options
 
 	// Mu guards the accounts, devices and queues, the state of other packages that name it as their lock, and everything below.
 	Mu       sync.Mutex

@@ -64,7 +64,11 @@ func (n *Directory) AnswerKeys(d *Device, node *Node, setting bool) wire.Answer 
 		return n.handKeys(wanted)
 	}
 	if _, ok := wire.Child(node, "count"); ok {
-		return wire.Result(Node{Tag: "count", Attrs: attrs{"value": strconv.Itoa(len(d.keys.oneTime))}})
+		count := len(d.keys.oneTime)
+		if n.FewKeys {
+			count = max(count, 1)
+		}
+		return wire.Result(Node{Tag: "count", Attrs: attrs{"value": strconv.Itoa(count)}})
 	}
 	return wire.BadRequest
 }

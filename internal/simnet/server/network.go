@@ -32,6 +32,9 @@ type Options struct {
 	// Rotations is how often the network voids the secret of a scanned QR code before it lets the phone link the client. Default 1, like the
 	// real network since July 2026; negative means never.
 	Rotations int
+	// FewKeys reports one key of a new device that has none: whatsmeow then uploads 50 keys at the first login and not 812, which take as
+	// long as the rest of most tests.
+	FewKeys bool
 	// MaxLinkedDevices limits the companions of an account. Default 4.
 	MaxLinkedDevices int
 }
@@ -103,6 +106,7 @@ func New(ctx context.Context, opts Options) (*Server, error) {
 	life, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	gate := wire.NewGate(listener)
 	directory := people.NewDirectory(life, opts.Log, opts.Window, gate.Addr().String())
+	directory.FewKeys = opts.FewKeys
 	n := &Server{
 		Directory: directory, Registry: groups.NewRegistry(directory), Desk: pairing.NewDesk(directory),
 		cancel: cancel, listener: gate, tls: tls, noise: identity,

@@ -13,7 +13,6 @@ import (
 
 	"bridged/internal/bridge"
 	. "bridged/internal/e2e/harness"
-	"bridged/internal/simnet"
 )
 
 const (
@@ -33,6 +32,7 @@ func foreignHeader(token string) string {
 // Bodies that grow when they are decoded hold little memory at the compatibility APIs, too:
 // one or four at once, by a token to read one chat and by one to send to it.
 func TestCompat_BodiesHoldLittleMemory(t *testing.T) {
+	t.Parallel()
 	s := NewDoorScene(t, "COMPAT=waha,evolution,cloud", "LOG_LEVEL=info")
 	chat := []bridge.JID{bridge.JID(s.Friend.PN().String())}
 	reader, sender := s.Token(t, "one chat", chat, bridge.ScopeRead), s.Token(t, "sends", chat, bridge.ScopeRead, bridge.ScopeSend)
@@ -117,15 +117,8 @@ func TestCompat_FilesInBase64HoldLittleMemory(t *testing.T) {
 	}
 }
 
-// Lists of the longest messages hold little memory, however many callers do not read them;
-// and a client that follows the pages gets every message once.
-func TestCompat_ListsHoldLittleMemory(t *testing.T) {
-	s := NewDoorScene(t, "COMPAT=waha,evolution", "LOG_LEVEL=info")
-	text := strings.Repeat("long ", longText/len("long "))
-	ids := Must(simnet.Burst(Within(t), []*simnet.Phone{s.Friend}, s.Owner.PN(), longTexts, func(int) string { return text }))(t)
-	if err := s.Device.WaitAcknowledged(Within(t), ids...); err != nil {
-		t.Fatal(err)
-	}
+// lists asks for lists of the longest messages. A client that follows the pages gets every message once.
+func (s unreadScene) lists(t *testing.T) {
 	number := s.Friend.PN().User
 	for name, request := range map[string]string{
 		"Evolution's messages filtered": asPost("/evolution/chat/findMessages/bridged", `{"where":{"key":{"remoteJid":"`+number+`","fromMe":false}},"offset":1000}`),
@@ -133,7 +126,6 @@ func TestCompat_ListsHoldLittleMemory(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			request := fmt.Sprintf(request, "Host: bridged\r\n"+foreignHeader(s.Reader))
-			before := s.Memory(t)
 			s.ResetPeak(t)
 			var conns []net.Conn
 			for range 2 * unreadPages {
@@ -144,9 +136,9 @@ func TestCompat_ListsHoldLittleMemory(t *testing.T) {
 			}
 			status := s.SendAnew(t, fmt.Sprintf("GET /waha/api/default/chats HTTP/1.1\r\nHost: bridged\r\n%s\r\n\r\n", foreignHeader(TestToken)))
 			peak := s.Peak(t)
-			t.Logf("%d unread lists: +%d MB at the most, of %d", 2*unreadPages, (peak-before)>>20, before>>20)
-			if !UnderRaceDetector && peak-before > memoryOfForeignLists {
-				t.Errorf("%d unread lists take %d MB, want at most %d", 2*unreadPages, (peak-before)>>20, memoryOfForeignLists>>20)
+			t.Logf("%d unread lists: +%d MB at the most, of %d", 2*unreadPages, (peak-s.idle)>>20, s.idle>>20)
+			if !UnderRaceDetector && peak-s.idle > memoryOfForeignLists {
+				t.Errorf("%d unread lists take %d MB, want at most %d", 2*unreadPages, (peak-s.idle)>>20, memoryOfForeignLists>>20)
 			}
 			if status != http.StatusOK {
 				t.Errorf("a list of BRIDGE_TOKEN meanwhile: %d", status)
@@ -169,8 +161,8 @@ func TestCompat_ListsHoldLittleMemory(t *testing.T) {
 				seen[id] = true
 			}
 		}
-		if len(seen) != longTexts+1 { // with the first one
-			t.Errorf("%s: a client that follows the pages found %d of %d messages", name, len(seen), longTexts+1)
+		if len(seen) != longTexts+2 { // with the first one and the file
+			t.Errorf("%s: a client that follows the pages found %d of %d messages", name, len(seen), longTexts+2)
 		}
 	}
 }

@@ -100,6 +100,7 @@ func TestShares_StreamsOfOneTokenBlockNoOthers(t *testing.T) {
 // Requests that announce a megabyte to a hook without knowing its secret hold up
 // neither larger calls nor larger deliveries to that hook.
 func TestBodies_AnnouncedIsNotSent(t *testing.T) {
+	t.Parallel()
 	network, _ := NewOwner(t, simnet.PhoneOptions{})
 	p := StartBridge(t, network, FewConnections, "LOG_LEVEL=info")
 	var hook struct{ Path string }
@@ -122,6 +123,7 @@ func TestBodies_AnnouncedIsNotSent(t *testing.T) {
 
 // Five wrong tokens from an address do not block a right one from there.
 func TestConsole_WrongTokensDoNotBlockARightOne(t *testing.T) {
+	t.Parallel()
 	network, _ := NewOwner(t, simnet.PhoneOptions{})
 	p := StartBridge(t, network, "LOG_LEVEL=info")
 	stranger := NewVisitor(t, p)

@@ -98,6 +98,7 @@ func openAll(p *Process, t *testing.T, count int, text string) (closeAll func())
 // A hundred concurrent bodies of a megabyte, of a kind that grows when decoded,
 // stay within their limit.
 func TestBodies_HoldLittleMemory(t *testing.T) {
+	t.Parallel()
 	network, owner := NewOwner(t, simnet.PhoneOptions{})
 	p := StartBridge(t, network, "LOG_LEVEL=info")
 	Pair(t, p, owner)

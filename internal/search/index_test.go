@@ -58,7 +58,7 @@ func newIndex(t *testing.T, messages int) (*Index, *tables) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "bridged.db")
 	ok(t, os.WriteFile(path, nil, 0o600))
-	conn, err := sqlite.Open(path, nil)
+	conn, err := sqlite.Open(path, []string{"synchronous(OFF)"})
 	ok(t, err)
 	t.Cleanup(func() { ok(t, conn.Close()) })
 	schema, err := migrations.FS.ReadFile("0001_schema.sql")

@@ -312,7 +312,7 @@ func TestConverter_TokenTreesTakeTurns(t *testing.T) {
 // A sound that plays for hours is given up, however small its file is.
 func TestWaveform_TooLong(t *testing.T) {
 	c, makes := realOne(t)
-	flac := makes("silence.flac", "-f", "lavfi", "-i", "anullsrc=r=8000:cl=mono", "-t", strconv.Itoa(int(MaxLength.Seconds())+60), "-c:a", "flac")
+	flac := makes("silence.flac", "-f", "lavfi", "-i", "anullsrc=r=1000:cl=mono", "-t", strconv.Itoa(int(MaxLength.Seconds())+60), "-c:a", "flac")
 	if info, err := os.Stat(flac); err != nil || info.Size() > 2<<20 {
 		t.Fatalf("%v, %v", info, err)
 	}

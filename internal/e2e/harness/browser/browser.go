@@ -72,6 +72,7 @@ func startChromium() (context.Context, error) {
 		}
 		options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]),
 			chromedp.ExecPath(program), chromedp.NoSandbox, chromedp.UserDataDir(dir),
+			chromedp.DisableGPU, // drawing without GL takes less processor time
 			chromedp.Flag("use-fake-device-for-media-stream", true), chromedp.Flag("use-fake-ui-for-media-stream", true), // a microphone that beeps
 			chromedp.Flag("lang", "en-GB"), chromedp.Flag("force-color-profile", "srgb"), chromedp.Flag("hide-scrollbars", true),
 			chromedp.Env("HOME="+dir))

@@ -13,6 +13,7 @@ import (
 	"bridged/internal/bridge"
 	"bridged/internal/chatexport/exporttest"
 	"bridged/internal/fuzzbudget"
+	"bridged/internal/longtest"
 	"bridged/internal/media"
 	"bridged/internal/media/disk"
 )
@@ -137,7 +138,7 @@ func TestImport_ObeysWhoeverEndsIt(t *testing.T) {
 			w := newWorld(t)
 			token, revoke := context.WithCancel(t.Context())
 			defer revoke()
-			id, err := w.begin(t.Context(), endless(100_000), func(r *Request) { r.While = token })
+			id, err := w.begin(t.Context(), endless(longtest.Else(20_000, 100_000)), func(r *Request) { r.While = token })
 			if err == nil {
 				err = test.end(w, id, revoke)
 			}
@@ -160,7 +161,7 @@ func TestImport_OfALimitedTokenHasALimitedTime(t *testing.T) {
 	w := newWorld(t)
 	w.run = time.Millisecond
 	w.imports(endless(5_000))
-	id, err := w.begin(t.Context(), endless(100_000), func(r *Request) { r.Tree = 7 })
+	id, err := w.begin(t.Context(), endless(longtest.Else(20_000, 100_000)), func(r *Request) { r.Tree = 7 })
 	if err == nil { // it may end while it is read
 		var got bridge.Import
 		got, err = w.Wait(t.Context(), id, toTheEnd)

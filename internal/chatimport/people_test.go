@@ -15,6 +15,7 @@ import (
 
 	"bridged/internal/bridge"
 	"bridged/internal/chatexport/exporttest"
+	"bridged/internal/longtest"
 )
 
 const sofia = bridge.JID("34600100101@s.whatsapp.net")
@@ -88,7 +89,7 @@ func TestImport_AWrongNameIsCorrected(t *testing.T) {
 // TestImport_WrongNamesAreCorrected, however many were wrong, several times, and in parts: in the end
 // the chat is as if they had been right from the beginning.
 func TestImport_WrongNamesAreCorrected(t *testing.T) {
-	for seed := range uint64(20) {
+	for seed := range longtest.Else[uint64](6, 20) {
 		r := rand.New(rand.NewPCG(seed, 0))
 		people := []bridge.JID{anna, sofia, me}
 		names := func() map[string]bridge.JID {

@@ -19,6 +19,7 @@ import (
 
 	"bridged/internal/bridge"
 	"bridged/internal/intake"
+	"bridged/internal/longtest"
 )
 
 // TestMain lets the tests' own program be the one that a reader starts.
@@ -158,7 +159,7 @@ func TestText_OfHostileDocuments(t *testing.T) {
 	var packed bytes.Buffer
 	w := zlib.NewWriter(&packed)
 	line := bytes.Repeat([]byte("BT /F1 18 Tf (aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa) Tj ET\n"), 1<<14)
-	for range 1 << 9 { // 600 MB
+	for range longtest.Else(1<<8, 1<<9) { // of 1.2 MB
 		if _, err := w.Write(line); err != nil {
 			t.Fatal(err)
 		}
@@ -183,7 +184,7 @@ func TestText_OfHostileDocuments(t *testing.T) {
 			runtime.ReadMemStats(&before)
 			began := time.Now()
 			reader := newReader(t)
-			reader.time = 5 * time.Second
+			reader.time = longtest.Else(2*time.Second, 5*time.Second)
 			peak := make(chan int64, 1)
 			reader.started = func(pid int) { go func() { peak <- peakOf(pid) }() }
 			text, err := textOf(t.Context(), reader, document)

@@ -3,10 +3,12 @@ package mcp
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	"bridged/internal/intake/intaketest"
+	"bridged/internal/longtest"
 )
 
 // textCopies is what a text of a megabyte may allocate: the SDK decodes a message in several steps,
@@ -36,6 +38,11 @@ func TestBodies_OfEveryToolHoldLittleMemory(t *testing.T) {
 		t.Fatalf("%d tools, %v", len(listed.Result.Tools), err)
 	}
 	for i, tool := range listed.Result.Tools {
+		// The SDK and the decoder of arguments are the same for each tool, so only the first gets all bodies.
+		kinds := []string{"empty objects as ", "a text of commas as "}
+		if !longtest.Enabled() {
+			kinds = kinds[i%2:][:1]
+		}
 		arguments := make(map[string]any)
 		for name, property := range tool.InputSchema.Properties {
 			arguments[name] = map[string]any{"integer": 1, "boolean": true, "array": []any{testChat}, "string": testChat}[property.Type]
@@ -45,8 +52,8 @@ func TestBodies_OfEveryToolHoldLittleMemory(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, body := range intaketest.Bodies(string(legal)) {
-			if i > 0 && !strings.Contains(body.Where, "empty objects as ") && !strings.Contains(body.Where, "a text of commas as ") {
-				continue // the SDK and the decoder of arguments are the same for each tool
+			if i > 0 && !slices.ContainsFunc(kinds, func(kind string) bool { return strings.Contains(body.Where, kind) }) {
+				continue
 			}
 			intaketest.Check(t, tool.Name+" with "+body.Where, textCopies, func() int {
 				return ask("tools/call", tool.Name, fmt.Sprintf(`,"name":%q,"arguments":%s`, tool.Name, body.Text)).Code

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"bridged/internal/bridge"
+	"bridged/internal/longtest"
 	"bridged/internal/store/read"
 )
 
@@ -144,7 +145,7 @@ func TestDeletion_UnderTraffic(t *testing.T) {
 	random := rand.New(rand.NewPCG(seed, 0))
 	s := newStore(t)
 	live, dead := map[string]bool{}, []string{}
-	for i := range 1500 {
+	for i := range longtest.Else(300, 1500) {
 		id := fmt.Sprintf("M%05d.", i)
 		text := "text-of-" + id + strings.Repeat("x", random.IntN(1+random.IntN(6000)))
 		m := says([]bridge.JID{alice, bob, carol}[i%3], alice, id, i, text)
@@ -308,7 +309,7 @@ func TestEraser_ForgetsNoDeletion(t *testing.T) {
 // TestDeletion_IsFinishedByAStop: a stop right after a deletion finishes it, whatever the
 // background was doing when its context ended.
 func TestDeletion_IsFinishedByAStop(t *testing.T) {
-	for i := range 12 {
+	for i := range longtest.Else(4, 12) {
 		s := newStore(t)
 		m, words := secretMessage("A1", 1)
 		save(t, s, m)

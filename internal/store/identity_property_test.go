@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"bridged/internal/bridge"
+	"bridged/internal/longtest"
 )
 
 // crowd makes up facts about a few people who appear under either identity.
@@ -123,7 +124,7 @@ func dump(t *testing.T, s *Store) map[string]any {
 // TestIdentity_LearnedLateChangesNothing saves the same facts in two stores, of
 // which one learns of the identities only in their midst.
 func TestIdentity_LearnedLateChangesNothing(t *testing.T) {
-	for seed := range uint64(4) {
+	for seed := range longtest.Else[uint64](2, 4) {
 		c := &crowd{r: rand.New(rand.NewPCG(seed, 9))}
 		early, late := newStore(t), newStore(t)
 		begin := []bridge.Fact{owner(), bridge.Group{JID: club, Name: "Club"}}

@@ -3,14 +3,15 @@ package store
 import (
 	"fmt"
 	"math/rand/v2"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"bridged/internal/bridge"
+	"bridged/internal/longtest"
 	"bridged/internal/store/read"
+	"bridged/internal/store/storetest"
 )
 
 func poll(chat, sender bridge.JID, id string, seconds int) bridge.Message {
@@ -73,7 +74,7 @@ func TestPending_IsMadeWhenTheMessageComes(t *testing.T) {
 				bridge.Identity{PN: bob, LID: bobLID},
 				bridge.Group{JID: club, Name: "Club", Participants: []bridge.Participant{{JID: alice, IsAdmin: true}, {JID: bob}, {JID: carol}, {JID: me}}},
 			}
-			after, path := newStore(t), filepath.Join(t.TempDir(), "bridged.db")
+			after, path := newStore(t), storetest.NewFile(t)
 			before := openStore(t, path)
 			save(t, after, append(group, message)...)
 			save(t, before, group...)
@@ -115,7 +116,7 @@ func withoutPast(list []bridge.Message) []bridge.Message {
 // TestPending_OrderChangesNothing saves the same facts in two stores, in one of
 // which changes come before their messages and people are known late.
 func TestPending_OrderChangesNothing(t *testing.T) {
-	for seed := range uint64(6) {
+	for seed := range longtest.Else[uint64](2, 6) {
 		c := &crowd{r: rand.New(rand.NewPCG(seed, 11))}
 		var facts []bridge.Fact
 		for len(facts) < 120 {

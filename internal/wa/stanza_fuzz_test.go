@@ -12,6 +12,7 @@ import (
 
 	"bridged/internal/bridge"
 	"bridged/internal/fuzzbudget"
+	"bridged/internal/longtest"
 )
 
 // perStanza bounds the cost of a stanza that is read, acknowledged and, if it is a
@@ -23,7 +24,7 @@ var perStanza = fuzzbudget.Budget{Base: 16 << 20, PerByte: 1 << 10, Time: 2 * ti
 // no panic in its own parsing, and the network delivers an unacknowledged stanza again, so
 // such a stanza would end the process at each start.
 func TestStanzas_WithOddParts(t *testing.T) {
-	lab := newLab(t)
+	lab, tried := newLab(t), 0
 	for _, stanza := range lab.stanzas() {
 		lab.receive(t, stanza)
 		for at := range flatten(&stanza) {
@@ -34,7 +35,11 @@ func TestStanzas_WithOddParts(t *testing.T) {
 				}
 			}
 			for name := range flatten(&stanza)[at].Attrs {
-				for _, value := range oddValues {
+				tried++
+				for i, value := range oddValues {
+					if (i+tried)%longtest.Else(4, 1) != 0 { // each attribute takes others of the values
+						continue
+					}
 					odd := copyNode(stanza)
 					setAttr(flatten(&odd)[at], name, value)
 					lab.receive(t, odd)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"bridged/internal/bridge"
+	"bridged/internal/longtest"
 	"bridged/internal/simnet"
 )
 
@@ -18,7 +19,7 @@ var twoWayRuns = flag.Int("twoway.runs", 1, "runs of the two-way test; 20 is the
 // (docs/architecture.md).
 func TestTwoWayTraffic_LosesNothing(t *testing.T) {
 	for run := range *twoWayRuns {
-		t.Run(fmt.Sprintf("run %d", run+1), func(t *testing.T) { twoWay(t, 4, 50) })
+		t.Run(fmt.Sprintf("run %d", run+1), func(t *testing.T) { twoWay(t, 4, longtest.Else(25, 50)) })
 	}
 }
 
@@ -77,7 +78,8 @@ func answer(t *testing.T, a *account, phone *simnet.Phone, count int) {
 // overtake it. Nothing is lost.
 func TestTwoWayTraffic_WithALargeGroup(t *testing.T) {
 	t.Parallel()
-	const contacts, each = 3, 30
+	const contacts = 3
+	each := longtest.Else(10, 30)
 	ctx := testContext(t)
 	network := newNetwork(t)
 	a := newAccount(t, network)

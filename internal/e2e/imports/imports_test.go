@@ -19,6 +19,7 @@ import (
 	"bridged/internal/client"
 	. "bridged/internal/e2e/harness"
 	. "bridged/internal/e2e/harness/browser"
+	"bridged/internal/longtest"
 )
 
 // friends is a chat that an app exports, a month ago.
@@ -162,7 +163,7 @@ func TestImports_OverHTTP(t *testing.T) {
 // TestImports_SurviveAKill: what was stored stays, and importing again stores the rest, once.
 func TestImports_SurviveAKill(t *testing.T) {
 	t.Parallel()
-	const messages = 8_000
+	messages := longtest.Else(2_000, 8_000)
 	b := StartBridge(t, NewNetwork(t), "LOG_LEVEL=info")
 	var text strings.Builder
 	begins := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)

@@ -15,6 +15,7 @@ import (
 	"bridged/internal/chatexport/exporttest"
 	"bridged/internal/client"
 	. "bridged/internal/e2e/harness"
+	"bridged/internal/longtest"
 	"bridged/internal/simnet"
 )
 
@@ -32,7 +33,7 @@ func manyMessages(n int) string {
 func TestImports_ThatRunIsCancelled(t *testing.T) {
 	t.Parallel()
 	b := StartBridge(t, NewNetwork(t), "LOG_LEVEL=info")
-	begun := Must(b.API.ImportChat(Within(t), client.ChatExport{Chat: "Long", Timezone: "UTC", Async: true}, strings.NewReader(manyMessages(60_000))))(t)
+	begun := Must(b.API.ImportChat(Within(t), client.ChatExport{Chat: "Long", Timezone: "UTC", Async: true}, strings.NewReader(manyMessages(longtest.Else(15_000, 60_000)))))(t)
 	if begun.State != bridge.ImportRunning {
 		t.Fatalf("it has ended already: %+v", begun)
 	}
@@ -94,7 +95,7 @@ func hasEnded(i bridge.Import) bool { return i.State != bridge.ImportRunning }
 // each message once.
 func TestImports_AreUndoneOverAKill(t *testing.T) {
 	t.Parallel()
-	const messages = 6_000
+	messages := longtest.Else(1_500, 6_000)
 	c := PairedCast(t)
 	b, annas := c.Bridge, bridge.JID(c.Anna.PN().String())
 	c.Stored(t, Say(t, c.Anna, c.Owner.PN(), "since then"))

@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	// The bounds of the bucket of files, where it is made by a bridge.
+	// The limits of the bucket of files, if a bridge creates it.
 	filesLife  = time.Hour
 	filesBytes = 1 << 30
 
@@ -27,7 +27,7 @@ const (
 	chunksAhead = 4         // are on their way to a reader at once
 )
 
-// files is the bucket for files and large answers. It is made when it is first needed.
+// files is the bucket for files and large answers. It is created when it is first needed.
 type files struct{ *link }
 
 func (f files) bucket() string { return streamName(f.options.Prefix, "FILES") }
@@ -67,9 +67,9 @@ func unavailable(cause error) *bridge.Error {
 	return bridge.Fail(CodeFilesUnavailable, "the bucket of files cannot be used (is it full, or JetStream not there?): ask for less at once, or try again in a while").Because(cause)
 }
 
-// put keeps a body under a random name. It writes the object's messages (ADR-20 of NATS)
-// one after the other: the client's own Put has many under way and repeats those without
-// a response, as around an election, when its buffer holds later bytes already.
+// put stores a body under a random name. It writes the object's messages (ADR-20 of NATS) one after the
+// other. The client's own Put sends many at once, and when it repeats one around an election, the buffer may
+// already have later bytes.
 func (f files) put(ctx context.Context, body io.Reader) (*fileOut, error) {
 	bucket, err := f.open(ctx)
 	if err != nil {
@@ -90,7 +90,7 @@ func (f files) put(ctx context.Context, body io.Reader) (*fileOut, error) {
 	return &fileOut{Bucket: info.Bucket, Name: info.Name, Size: info.Size, Digest: info.Digest}, nil
 }
 
-// writeChunks writes the body, and counts it.
+// writeChunks writes the body, and sets size, chunks and digest in info.
 func (f files) writeChunks(ctx context.Context, body io.Reader, info *jetstream.ObjectInfo) error {
 	subject, digest := f.chunks(info.NUID), sha256.New()
 	chunk := make([]byte, chunkBytes)
@@ -98,7 +98,7 @@ func (f files) writeChunks(ctx context.Context, body io.Reader, info *jetstream.
 		n, err := io.ReadFull(body, chunk)
 		isLast := errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 		if err != nil && !isLast {
-			return fmt.Errorf("read what goes into the bucket of files: %w", err)
+			return fmt.Errorf("read the body for the bucket of files: %w", err)
 		}
 		if n > 0 {
 			if _, err := f.js.Publish(ctx, subject, chunk[:n]); err != nil {
@@ -115,7 +115,7 @@ func (f files) writeChunks(ctx context.Context, body io.Reader, info *jetstream.
 	}
 }
 
-// writeInfo makes a written object known.
+// writeInfo writes the description of an object, after its chunks.
 func (f files) writeInfo(ctx context.Context, info *jetstream.ObjectInfo) error {
 	data, err := json.Marshal(info)
 	if err != nil {
@@ -157,8 +157,8 @@ func (f files) get(ctx context.Context, name string) (*storedFile, error) {
 	return &storedFile{info: info, content: content}, nil
 }
 
-// info reads an object's description. A link is not followed: it may lead to objects
-// that its maker must not read.
+// info reads an object's description. It refuses links, because a link could lead to an object that its
+// creator must not read.
 func (f files) info(ctx context.Context, bucket jetstream.Stream, name string) (info jetstream.ObjectInfo, err error) {
 	asking, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
@@ -179,8 +179,8 @@ func (f files) info(ctx context.Context, bucket jetstream.Stream, name string) (
 	return info, nil
 }
 
-// copyTo writes as many chunks as the object has, and compares their digest. The client's
-// own Get ends where the node that it asks has no more of it, and a node may be behind.
+// copyTo writes all chunks of the object and compares their digest. The client's own Get ends early if the
+// node that it asks lags behind the others.
 func (o *storedFile) copyTo(ctx context.Context, w io.Writer) error {
 	digest := sha256.New()
 	for i := range o.info.Chunks {

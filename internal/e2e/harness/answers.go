@@ -43,10 +43,10 @@ func Mention(p *simnet.Phone, token any) Object {
 	return Object{"jid": p.PN().String(), "lid": p.LID().String(), "name": name, "token": token}
 }
 
-// Recent stands for any time during the test.
+// Recent represents any time during the test.
 const Recent = "a moment of this test"
 
-// AfterTimer stands for the time at which a message of the test disappears.
+// AfterTimer represents the time at which a message of the test disappears.
 const AfterTimer = "chatTimer after a moment of this test"
 
 // moments lists the fields that hold a time.
@@ -135,8 +135,7 @@ func With(original Object, changes ...Object) Object {
 	return out
 }
 
-// Message returns a message as the API shows it: the fields of every kind, and
-// those of its kind in changes.
+// Message returns a message as the API shows it. changes has the fields that only its kind has.
 func Message(id simnet.MessageID, by *simnet.Phone, kind, content string, changes ...Object) Object {
 	return With(Object{
 		"msgId": id, "fromMe": false, "senderJid": by.PN().String(), "senderLid": by.LID().String(), "senderUsername": nil, "pushName": by.Name(),
@@ -259,8 +258,7 @@ const (
 	asListed   = "the name in the list of chats"
 )
 
-// agreed replaces an object's fields about a chat where they agree with the
-// bridge's other answers.
+// agreed replaces an object's fields about a chat if they agree with the bridge's other answers.
 func (p *Process) agreed(o Object) {
 	if jid, ok := o["chatJid"].(string); ok && o["chatName"] != nil {
 		var chat Object

@@ -10,8 +10,7 @@ import (
 	"bridged/internal/simnet"
 )
 
-// Conversation is a chat of the account in which a person writes every kind of
-// message, with the API's expected answers.
+// Conversation is a chat with every kind of message that a person can write, and the API's expected answers.
 type Conversation struct {
 	testing.TB
 	Me, By  *simnet.Phone // the account's own phone, and the person's

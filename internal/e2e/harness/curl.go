@@ -14,8 +14,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// MainWithCurl is the TestMain of a package whose tests run curl. Without curl, the test binary
-// stands in for it under that name.
+// MainWithCurl is the TestMain of a package whose tests run curl. If curl is not installed, the test binary
+// replaces it.
 func MainWithCurl(m *testing.M) {
 	programs := map[string]func(){}
 	if _, err := exec.LookPath("curl"); err != nil || filepath.Base(os.Args[0]) == "curl" {
@@ -24,8 +24,7 @@ func MainWithCurl(m *testing.M) {
 	testscript.Main(runner{m}, programs)
 }
 
-// curl stands in for curl if that is not installed. It supports the options that
-// the demo uses.
+// curl replaces curl. It supports the options that the demo uses.
 func curl() {
 	if err := curlMain(os.Args[1:], os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -59,7 +59,7 @@ func RunDemo(t testing.TB, environ ...string) *demoRun {
 	return d
 }
 
-// Interrupt presses Ctrl-C and checks what is left.
+// Interrupt presses Ctrl-C and checks that nothing is left.
 func (d *demoRun) Interrupt() {
 	d.t.Helper()
 	if err := d.cmd.Process.Signal(syscall.SIGINT); err != nil {
@@ -90,9 +90,8 @@ func (d *demoRun) Shell(line string) []byte {
 	return printed
 }
 
-// Examples in the documentation: blocks that begin with ```sh run against the demo
-// as printed, in the order of their page; ```console marks those that start
-// programs, or need a container engine or a person.
+// Examples in the documentation. Blocks that begin with ```sh run against the demo as printed, in the order of
+// their page. Blocks that begin with ```console start programs, or need a container engine or a person.
 var (
 	exampleBlock = regexp.MustCompile("(?ms)^```sh\n(.*?)^```$")
 	ShellBlock   = regexp.MustCompile("(?ms)^```(?:sh|console)\n(.*?)^```$")
@@ -103,8 +102,7 @@ var (
 // DocsToken is the examples' token.
 const DocsToken = "only-for-the-demo"
 
-// RunPage types the examples of a page into one shell, those of README into any, and
-// returns the output of each.
+// RunPage types the examples of a page into bash, or of README into sh, and returns the output of each.
 func (d *demoRun) RunPage(page, address string) []string {
 	d.t.Helper()
 	text, err := os.ReadFile(page)

@@ -18,13 +18,13 @@ import (
 	"bridged/internal/simnet"
 )
 
-// DoorScene is a paired bridge with all doors open, a friend, and tokens.
+// DoorScene is a paired bridge with compatibility APIs, a friend and tokens.
 type DoorScene struct {
 	*Process
 	Network              *simnet.Network
 	Owner, Friend        *simnet.Phone
 	Device               *simnet.Device
-	Own                  string // the address of the Evolution door's own listener
+	Own                  string // the address that serves Evolution API at its root
 	Full, Reader, Narrow string // tokens: to read and send, to read, and for another chat
 }
 
@@ -43,11 +43,15 @@ func NewDoorScene(t *testing.T, settings ...string) DoorScene {
 	s.Full = s.Token(t, "full", nil, bridge.ScopeRead, bridge.ScopeSend)
 	s.Reader = s.Token(t, "reader", nil, bridge.ScopeRead)
 	s.Narrow = s.Token(t, "narrow", []bridge.JID{"15550100399@s.whatsapp.net"}, bridge.ScopeRead, bridge.ScopeSend)
-	s.Own = doorAddress.FindStringSubmatch(s.Log.String())[1]
+	listening := doorAddress.FindStringSubmatch(s.Log.String())
+	if listening == nil { // a panic would leave the bridge running
+		t.Fatal("the log does not name the listener of COMPAT_LISTEN")
+	}
+	s.Own = listening[1]
 	return s
 }
 
-// Token makes a token and returns its secret.
+// Token creates a token and returns its secret.
 func (s DoorScene) Token(t *testing.T, name string, chats []bridge.JID, scopes ...bridge.Scope) string {
 	t.Helper()
 	made := Must(s.API.CreateToken(Within(t), client.NewToken{Name: name, Scopes: scopes, Chats: chats}))(t)
@@ -55,7 +59,7 @@ func (s DoorScene) Token(t *testing.T, name string, chats []bridge.JID, scopes .
 	return made.Secret
 }
 
-// DoorRequest is a request as a client of a door makes it.
+// DoorRequest is a request of a client of a compatibility API.
 type DoorRequest struct {
 	Method, Address string
 	Header          map[string]string
@@ -82,7 +86,7 @@ func (s DoorScene) Ask(t *testing.T, r DoorRequest) (*http.Response, any) {
 	return resp, answer
 }
 
-// At returns the value at a path of members, such as "key.id"; nil for none.
+// At returns the value at a path of members, such as "key.id", or nil if there is none.
 func At(answer any, path string) any {
 	for name := range strings.SplitSeq(path, ".") {
 		switch v := answer.(type) {
@@ -101,7 +105,7 @@ func At(answer any, path string) any {
 	return answer
 }
 
-// NewCloudScene is a paired bridge with the Cloud door open, and with what its tests need.
+// NewCloudScene is a paired bridge with the Cloud API and the settings that its tests need.
 func NewCloudScene(t *testing.T) DoorScene {
 	t.Helper()
 	return NewDoorScene(t, "COMPAT=cloud", "COMPAT_URL_TOKEN=true", "WEBHOOK_ALLOW_PRIVATE=127.0.0.1/32", FetchesLoopback)

@@ -72,8 +72,8 @@ var ends []func() error
 // AtEnd registers a function that runs after all tests of the package.
 func AtEnd(end func() error) { ends = append(ends, end) }
 
-// leaks returns an error if goroutines stay. Those that are about to end take longer on a busy
-// machine than goleak waits.
+// leaks returns an error if goroutines remain. It waits longer than goleak, because goroutines end slowly on a
+// busy machine.
 func leaks() (err error) {
 	// If a socket ends while a frame is still unread, whatsmeow leaks the goroutine
 	// that holds the frame (socket/framesocket.go, frameComplete).
@@ -146,7 +146,7 @@ func OwnAddress() string {
 	return fmt.Sprintf("LISTEN_ADDR=127.%d.%d.%d:0", 1+pid>>8&127, pid&255, addresses.Add(1)&255)
 }
 
-// StaysAtItsAddress makes later starts listen where this one does.
+// StaysAtItsAddress makes later starts listen at the address of this one.
 func (p *Process) StaysAtItsAddress() { p.Set("LISTEN_ADDR=" + p.Address) }
 
 // Set changes the environment for the next start.

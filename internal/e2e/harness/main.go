@@ -12,11 +12,11 @@ import (
 
 // program is the [testing.TB] of a program that uses the harness outside of "go test".
 type program struct {
-	testing.TB // nil: the methods below are what the harness uses
+	testing.TB // nil; the harness uses only the methods of program
 	name       string
 	ctx        context.Context
 
-	mu       sync.Mutex // guards everything below
+	mu       sync.Mutex // guards the fields after it
 	failed   bool
 	cleanups []func()
 }
@@ -126,5 +126,5 @@ func (p *program) Fatalf(format string, args ...any) {
 	p.FailNow()
 }
 
-// Skip fails: somebody who runs a program wants it to do its work.
+// Skip fails, because a program must not skip its work.
 func (p *program) Skip(args ...any) { p.Fatal(args...) }

@@ -16,8 +16,8 @@ import (
 	"testing"
 )
 
-// FetchesLoopback lets send-media fetch from this machine's web servers at
-// 127.0.0.2, which stand for public ones. 127.0.0.1 stays private.
+// FetchesLoopback lets send-media fetch from web servers at 127.0.0.2, which represent public ones. 127.0.0.1
+// remains private.
 const FetchesLoopback = "SIMULATED_FETCH_ALLOW=127.0.0.2/32"
 
 // Website is a server of files to send.

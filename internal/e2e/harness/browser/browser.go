@@ -23,9 +23,8 @@ import (
 	. "bridged/internal/e2e/harness"
 )
 
-// Browser is a tab of a real browser. It records everything that a page must never
-// do: errors in its console, including violations of its policy, and requests to
-// other sites.
+// Browser is a tab of a real browser. It records the faults of pages: errors in the console, which include
+// violations of the content security policy, and requests to other sites.
 type Browser struct {
 	T    testing.TB
 	ctx  context.Context
@@ -35,20 +34,17 @@ type Browser struct {
 	Faults []string
 }
 
-// browserNames lists Chromium's names. Its headless shell is first: a page costs it half as
-// much.
+// browserNames lists Chromium's names. The headless shell is first, because it needs half the time for a page.
 var browserNames = []string{"chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable"}
 
-// chromium is the browser of all tests: they share its process, and each has its own
-// window, cookies and storage. It starts with the first test that needs it.
+// chromium is the process that all tests share. Each test has its own window, cookies and storage.
 var chromium struct {
 	once sync.Once
 	ctx  context.Context
 	err  error
 }
 
-// openWindows bounds how many tests act in the browser at once: more only wait for each
-// other's pages.
+// openWindows limits the tests that use the browser at the same time. More would not be faster.
 var openWindows = make(chan struct{}, 3)
 
 // startChromium starts the browser. It returns exec.ErrNotFound if none is installed.
@@ -174,7 +170,7 @@ func (b *Browser) WantNoFaults() {
 	b.Faults = nil
 }
 
-// FaultsOf forgets that the browser reported answers of a status, which the page expected.
+// FaultsOf removes the recorded answers with a status that the page expected.
 func (b *Browser) FaultsOf(status int) {
 	b.Mu.Lock()
 	defer b.Mu.Unlock()
@@ -187,8 +183,8 @@ func (b *Browser) FaultsOf(status int) {
 	b.Faults = kept
 }
 
-// LoggedOut waits for the login after a click on the way out. The session ends before its page
-// is gone, whose stream may be refused in between.
+// LoggedOut waits for the login page after a click on log out. The old page's stream may be refused before
+// that, because the session ends first.
 func (b *Browser) LoggedOut() {
 	b.T.Helper()
 	b.Do(Loads("#token"))
@@ -205,8 +201,8 @@ func (b *Browser) Do(actions ...chromedp.Action[chromedp.Void]) {
 	}
 }
 
-// inBrowser runs an action with the tests' time limit. An action that found an element
-// which the page renewed before it was acted on is run again: it did nothing.
+// inBrowser runs an action with the tests' time limit. It repeats an action whose element the page replaced,
+// because the action had no effect.
 func inBrowser[T any](b *Browser, action chromedp.Action[T]) (T, error) {
 	ctx, cancel := context.WithTimeout(b.ctx, TestPatience)
 	defer cancel()
@@ -255,8 +251,7 @@ func (b *Browser) WaitFor(expression string) {
 	b.Do(Becomes(expression))
 }
 
-// Becomes waits until a JavaScript expression is true, also in the next page if this one
-// is left meanwhile.
+// Becomes waits until a JavaScript expression is true, in this page or in one that replaces it.
 func Becomes(expression string) chromedp.Action[chromedp.Void] {
 	poll := chromedp.Poll[bool]("Boolean("+expression+")", chromedp.WithPollingTimeout(TestPatience), chromedp.WithPollingInterval(20*time.Millisecond))
 	return chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
@@ -269,8 +264,7 @@ func Becomes(expression string) chromedp.Action[chromedp.Void] {
 	})
 }
 
-// Loads waits until a page is loaded that has what a selector finds. It needs a page
-// whose scripts may run.
+// Loads waits until a page with an element that matches a selector is loaded. The page must allow scripts.
 func Loads(selector string) chromedp.Action[chromedp.Void] {
 	return Becomes(fmt.Sprintf(`document.readyState === "complete" && document.querySelector(%q)`, selector))
 }

@@ -11,8 +11,7 @@ import (
 	. "bridged/internal/e2e/harness"
 )
 
-// Key presses keys where the focus is. As on a keyboard, a key that a page takes for
-// itself types nothing.
+// Key presses keys in the focused element. A key whose event the page cancels types nothing.
 func (b *Browser) Key(keys string, modifiers ...chromedp.Modifier) {
 	b.T.Helper()
 	for _, r := range keys {
@@ -49,13 +48,13 @@ func (b *Browser) Middle(selector string) [2]float64 {
 	return [2]float64{place[0], place[1]}
 }
 
-// Run evaluates a script for what it does.
+// Run evaluates a script and ignores its value.
 func (b *Browser) Run(script string) {
 	b.T.Helper()
 	b.Do(chromedp.Evaluate[chromedp.Void](script))
 }
 
-// WantInside reports elements that leave the window at a side.
+// WantInside reports elements that extend beyond a side of the window.
 func (b *Browser) WantInside(what, selector string) {
 	b.T.Helper()
 	outside := Evaluate[[]string](b, fmt.Sprintf(`[...document.querySelectorAll(%s)].filter(one => one.getClientRects().length).filter(one => {

@@ -6,7 +6,7 @@ import (
 	. "bridged/internal/e2e/harness"
 )
 
-// Steps are what is done on a page before its screenshot.
+// Steps are actions on a page before its screenshot.
 type Steps = []chromedp.Action[chromedp.Void]
 
 // Does runs a script on the page.
@@ -14,7 +14,7 @@ func Does(script string) chromedp.Action[chromedp.Void] {
 	return chromedp.Evaluate[chromedp.Void](script)
 }
 
-// Unsent puts a text that was refused, and one that waits, into the outbox of the chat.
+// Unsent puts a refused text and a waiting text into the outbox of the chat.
 const Unsent = `for (const [key, state, reason, text] of [["k1", "failed", "This number is not on WhatsApp.", "Are you there?"], ["k2", "waiting", "", "See you on Saturday"]])
 	localStorage["unsent " + document.body.dataset.visitor + " " + key] = JSON.stringify({key, state, reason, text, chat: location.pathname, at: Date.now(), after: "", part: 0})`
 
@@ -28,8 +28,7 @@ const Pasted = `(() => {
 	document.querySelector(".say textarea").dispatchEvent(new ClipboardEvent("paste", {clipboardData: data, bubbles: true, cancelable: true}));
 })()`
 
-// DoubtfulExport is a text that an app has exported, with names that nobody knows and lines that
-// can be read in more than one way.
+// DoubtfulExport is an exported chat with unknown names and with ambiguous lines.
 const DoubtfulExport = `24.12.25, 18:02 - Messages and calls are end-to-end encrypted. No one outside of this chat can read or listen to them.
 24.12.25, 18:03 - Sofía: Merry Christmas!
 24.12.25, 18:04 - Olga Orlowa: And to you, too
@@ -40,7 +39,7 @@ const DoubtfulExport = `24.12.25, 18:02 - Messages and calls are end-to-end encr
 24.12.25, 18:09 - Yuki: Me, too
 `
 
-// Opens clicks the last of the elements that a selector finds, and waits for what it opens.
+// Opens clicks the last element that matches a selector, and waits for the element that it opens.
 func Opens(selector, opened string) Steps {
 	return Steps{Becomes(`document.querySelector("` + selector + `")`), Does(`[...document.querySelectorAll("` + selector + `")].at(-1).click()`), Becomes(opened)}
 }

@@ -16,7 +16,7 @@ import (
 	"bridged/internal/simnet"
 )
 
-// Visited is a cast whose bridge is open in a browser.
+// Visited is a cast with the console of its bridge in a browser.
 type Visited struct {
 	*Cast
 	*Browser
@@ -85,20 +85,20 @@ func (b *Browser) WantOnPage(text string) {
 	b.WaitFor(fmt.Sprintf(`document.querySelector("main").innerText.includes(%q)`, text))
 }
 
-// ClickOn clicks what a selector finds, as soon as it is there.
+// ClickOn waits for an element that matches a selector, and clicks it.
 func (b *Browser) ClickOn(selector string) {
 	b.T.Helper()
 	b.WaitFor(fmt.Sprintf(`document.readyState === "complete" && document.querySelector(%q)?.checkVisibility()`, selector))
 	b.Do(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`document.querySelector(%q).click()`, selector)))
 }
 
-// Fill types a text in the place of what a field has.
+// Fill replaces the text of a field by typing.
 func (b *Browser) Fill(selector, text string) {
 	b.T.Helper()
 	b.Do(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`document.querySelector(%q).value = ""`, selector)), chromedp.SendKeys(chromedp.CSS(selector), text))
 }
 
-// Arrives waits until a page that has something is loaded.
+// Arrives waits until a page with an element that matches a selector is loaded.
 func (b *Browser) Arrives(selector string) {
 	b.T.Helper()
 	b.Do(Loads(selector))
@@ -128,7 +128,7 @@ func (b *Browser) Write(text string) {
 // Throttle limits the browser's connection.
 func (b *Browser) Throttle(conditions network.Conditions) {
 	b.T.Helper()
-	// Chromium 148 wants to know beside the conditions whether it is offline; later ones, in them.
+	// Chromium 148 has a separate command for being offline; later versions have it in the conditions.
 	type params struct {
 		network.EmulateNetworkConditionsByRuleParams
 		Offline bool `json:"offline"`

@@ -10,25 +10,17 @@ import (
 	"bridged/internal/bridge"
 )
 
-// Fields has the upstream API's names of the fields that bridged's refusals name.
+// Fields has the upstream API's names for the fields that the API's refusals name.
 type Fields map[string]string
 
-// And returns f with further names, which come first.
+// And returns the names of f and further. Those of further take precedence.
 func (f Fields) And(further Fields) Fields {
 	all := maps.Clone(f)
 	maps.Copy(all, further)
 	return all
 }
 
-// Of returns a route whose refusals name the upstream API's fields.
-func (f Fields) Of(route func(*Call) (Answer, error)) func(*Call) (Answer, error) {
-	return func(c *Call) (Answer, error) {
-		c.Fields = f
-		return route(c)
-	}
-}
-
-// In returns an error that says which field it is about.
+// In returns an error that names its field.
 func In(field string, err error) error {
 	if known, ok := errors.AsType[*bridge.Error](err); ok && known.Code == bridge.CodeInvalid {
 		return bridge.Invalid("%s: %s", field, known.Msg)
@@ -36,12 +28,11 @@ func In(field string, err error) error {
 	return err
 }
 
-// fieldPattern finds a field in a sentence, with its place in a list and its member.
+// fieldPattern finds a field in a sentence, with its index in a list and its member.
 var fieldPattern = regexp.MustCompile(`[A-Za-z]+(\[[0-9]+\])?(\.[A-Za-z]+)?`)
 
-// Rename returns a refusal of bridged with the upstream API's names of fields. Refusals begin
-// with the field; later words are only taken for one if they are written like one: many
-// fields are ordinary words.
+// Rename returns a refusal with the upstream API's names of fields. Refusals begin with the field. Many
+// fields are ordinary words, so a later word counts as a field only if it has the form of one.
 func (f Fields) Rename(sentence string) string {
 	out, rest := "", sentence
 	for at := fieldPattern.FindStringIndex(rest); at != nil; at = fieldPattern.FindStringIndex(rest) {
@@ -55,8 +46,8 @@ func (f Fields) Rename(sentence string) string {
 	return out + rest
 }
 
-// rename returns the name of one field: of a member of a list, the list and the member are
-// looked up, as in "contacts[].phone".
+// rename returns the upstream API's name of a field. A member of a list is looked up without its index,
+// such as "contacts[].phone".
 func (f Fields) rename(field string) string {
 	list, member, isMember := strings.Cut(field, ".")
 	name, index, isList := strings.Cut(list, "[")

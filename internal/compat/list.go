@@ -2,18 +2,14 @@ package compat
 
 import (
 	"bytes"
-	"context"
 	"iter"
 	"net/http"
-	"time"
-
-	"github.com/rs/zerolog/hlog"
 
 	"bridged/internal/api/front"
 	"bridged/internal/bridge"
 )
 
-// What memory holds of a list while it is answered, in bytes: a page of the API's.
+// The memory that a list takes while it is answered, in bytes: one page of the API.
 const (
 	MessagesBytes = bridge.PageBytes
 	ItemsBytes    = 512 << 10 // of chats, people or groups
@@ -22,18 +18,17 @@ const (
 // MessagesPage is how many messages a list reads at a time.
 const MessagesPage = 100
 
-// List is an array in JSON that is written while it is read.
+// List is a JSON array that is written while its items are read.
 type List struct {
-	Bytes int64 // that memory holds of it at a time
+	Bytes int64 // memory that it takes
 	Items iter.Seq2[any, error]
-	// Head and Tail are the JSON before and after the array; Tail may be nil. It is called
-	// after the last item.
+	// Head and Tail are the JSON before and after the array. Tail may be nil, and is called after the
+	// last item.
 	Head string
 	Tail func() string
 }
 
-// Items lists the items of a part of a list: those that show returns, without the first
-// skip ones, and at most take of them.
+// Items returns the items that show accepts, at most take of them, without the first skip ones.
 func Items[T any](all iter.Seq2[T, error], skip, take int, show func(T) (item any, isWanted bool)) iter.Seq2[any, error] {
 	return func(yield func(any, error) bool) {
 		for one, err := range all {
@@ -58,7 +53,7 @@ func Items[T any](all iter.Seq2[T, error], skip, take int, show func(T) (item an
 	}
 }
 
-// Each lists what show returns for each item of a list.
+// Each returns the results of show for each item.
 func Each[T any](all iter.Seq2[T, error], show func(T) (any, error)) iter.Seq2[any, error] {
 	return func(yield func(any, error) bool) {
 		for one, err := range all {
@@ -73,35 +68,27 @@ func Each[T any](all iter.Seq2[T, error], show func(T) (any, error)) iter.Seq2[a
 	}
 }
 
-// OKList returns a list with the status 200.
-func OKList(size int64, items iter.Seq2[any, error]) (Answer, error) {
-	return Answer{Status: http.StatusOK, List: &List{Bytes: size, Items: items}}, nil
-}
-
-// Reserve reserves memory for what a call reads of the API, within what all lists hold
-// together.
+// Reserve reserves memory for what a call reads from the API, in the quota of all lists.
 func (c *Call) Reserve(size int64) (release func(), err error) {
-	memory := c.door.options.Memory.lists.Answer(nil, c.Token.Family, 0)
+	memory := c.memory.lists.Answer(nil, c.Token.Family, 0)
 	return memory.Release, memory.Reserve(c.Context(), size)
 }
 
-// list answers a list. It returns an error if nothing was written before it; after that the
-// answer breaks off.
-func (d *Door) list(w http.ResponseWriter, c *Call, answer Answer) error {
-	out := &listWriter{w: w, status: answer.Status, memory: d.options.Memory.lists.Answer(w, c.Token.Family, front.AnswerTime)}
-	if err := out.memory.Reserve(c.Context(), answer.List.Bytes); err != nil {
+// list answers a list. It returns an error only if nothing was written.
+func (a *Adapter) list(w http.ResponseWriter, c *Call, status int, list *List) error {
+	out := &listWriter{w: w, status: status, memory: c.memory.lists.Answer(w, c.Token.Family, front.AnswerTime)}
+	if err := out.memory.Reserve(c.Context(), list.Bytes); err != nil {
 		return err
 	}
 	defer out.memory.Release()
-	err := out.write(answer.List)
-	if err != nil && out.hasBegun {
-		hlog.FromRequest(c.Request).Warn().Str("error", bridge.Redact(err.Error())).Msg("an answer broke off")
-		panic(http.ErrAbortHandler)
+	err := out.write(list)
+	if out.hasBegun {
+		breakOff(c.Request, err)
 	}
 	return err
 }
 
-// listWriter writes a list, piece by piece.
+// listWriter writes a list in chunks.
 type listWriter struct {
 	w        http.ResponseWriter
 	status   int
@@ -140,47 +127,14 @@ func (o *listWriter) write(l *List) error {
 	return o.flush()
 }
 
-// flush writes what is gathered. A caller that does not read it in time, while others wait
-// for its reservation, is cut off.
+// flush writes the buffer. A caller that reads too slowly while others wait for its reservation is
+// disconnected.
 func (o *listWriter) flush() error {
 	if !o.hasBegun {
-		front.SecureHeader(o.w.Header())
-		o.w.Header().Set("Content-Type", "application/json; charset=utf-8")
-		front.AnswerNow(o.w)
-		o.w.WriteHeader(o.status)
+		begin(o.w, o.status)
 		o.hasBegun = true
 	}
 	_, err := o.memory.Write(o.buffer.Bytes())
 	o.buffer.Reset()
 	return err
 }
-
-// pausesBytes bounds the bodies of calls that wait, which their own quota no longer counts.
-const pausesBytes = 8 << 20
-
-// pauseLook separates two looks of a call that waits for room; see [intake.NewQuota].
-const pauseLook = 2 * time.Second
-
-// Pause waits as a caller asks, with the body's reservation released: a body is not read
-// after it. Calls that wait have a quota of their own, beyond which they are refused.
-func (c *Call) Pause(d time.Duration) error {
-	now, cancel := context.WithCancel(c.Context())
-	cancel()
-	reserved, err := c.door.options.Memory.pauses.Take(now, c.Token.Family, int64(len(c.body))+pauseBytes, func() {})
-	if err != nil {
-		return &bridge.Error{
-			Code: bridge.CodeRateLimited, RetryAfter: time.Second, Msg: "too many calls wait for the delay that they ask for: send without delay, or try again in a second",
-		}
-	}
-	defer reserved.Release()
-	reserved.Whole()
-	c.body = nil
-	c.bodyRead()
-	if !bridge.Sleep(c.Context(), d) {
-		return c.Context().Err()
-	}
-	return nil
-}
-
-// pauseBytes is what a call that waits takes beside its body.
-const pauseBytes = 16 << 10

@@ -9,63 +9,79 @@ import (
 	"bridged/internal/client"
 )
 
-// Outgoing is a file to send: one that came with the call, or one to be fetched. Its type
-// and name are hints, which are often wrong.
+// Outgoing is a file to send: the upload of the call, or a file to fetch. Its type and name are hints
+// that are often wrong.
 type Outgoing struct {
 	Kind     bridge.MediaType
 	Address  string
 	Caption  string
 	Name     string
 	MimeType string
-	Voice    bool   // a voice note, if it can be one
-	Convert  bool   // a video, into one that the apps play
-	Key      string // under which the send can be repeated; empty for the call's own
+	Voice    bool   // send as a voice note if possible
+	Convert  bool   // convert a video to a format that the apps play
+	Key      string // idempotency key; empty for the call's own
 }
 
-// Send sends the file, and returns what of it is known.
-func (f Outgoing) Send(c *Call, chat bridge.JID, quote client.Quote) (client.Sent, *bridge.Media, error) {
+// messageTypes has the type of the messages with each kind of file.
+var messageTypes = map[bridge.MediaType]string{
+	bridge.MediaImage: "imageMessage", bridge.MediaVideo: "videoMessage", bridge.MediaAudio: "audioMessage", bridge.MediaDocument: "documentMessage",
+	bridge.MediaSticker: "stickerMessage",
+}
+
+// MessageType returns the type of the messages with a kind of file, or "" if there is no such kind.
+func MessageType(kind bridge.MediaType) string { return messageTypes[kind] }
+
+// IsFileType reports whether messages of a type have a file.
+func IsFileType(messageType string) bool {
+	for _, known := range messageTypes {
+		if messageType == known {
+			return true
+		}
+	}
+	return messageType == "ptvMessage"
+}
+
+// Send sends the file and returns the message with its content.
+func (f Outgoing) Send(c *Call, chat bridge.JID, quote client.Quote) (bridge.Message, error) {
 	shown := &bridge.Media{Type: f.Kind, Caption: f.Caption, MimeType: f.MimeType}
+	m := bridge.Message{MessageType: MessageType(f.Kind), Content: f.Caption, Media: shown}
 	if f.Kind == bridge.MediaDocument {
 		shown.FileName = f.plainName(c.Upload)
 	}
+	key := cmp.Or(f.Key, c.Key())
+	var once func() (client.Sent, error)
 	switch {
 	case c.Upload != nil:
-		sent, err := f.upload(c, chat, quote, shown)
-		return sent, shown, err
+		shown.Size, shown.MimeType = c.Upload.Size(), cmp.Or(shown.MimeType, c.Upload.MimeType)
+		once = func() (client.Sent, error) {
+			return c.API.SendFile(c.Context(), client.Upload{
+				To: chat, FileName: cmp.Or(shown.FileName, "file"), Type: f.Kind, Caption: f.Caption, PTT: shown.PTT, Convert: f.Convert,
+				QuotedMsgID: quote.QuotedMsgID, QuotedChatJID: quote.QuotedChatJID,
+			}, c.Upload.Open(), key)
+		}
 	case f.Address == "":
-		return client.Sent{}, nil, bridge.Invalid("the file is missing: give its http(s) address, its bytes in base64, or a form with the part file")
+		return m, bridge.Invalid("the file is missing: give its http(s) address, its bytes in base64, or a form with the part file")
 	case f.Kind == bridge.MediaSticker:
-		return client.Sent{}, nil, bridge.Invalid("bridged does not fetch stickers: send the picture itself, in base64 or as the file of a form")
+		return m, bridge.Invalid("bridged does not fetch stickers: send the picture itself, in base64 or as the file of a form")
+	default:
+		once = func() (client.Sent, error) {
+			return c.API.Send(c.Context(), client.File{
+				To: chat, URL: f.Address, Type: f.Kind, Caption: f.Caption, FileName: shown.FileName, PTT: shown.PTT, Convert: f.Convert, Quote: quote,
+			}, key)
+		}
 	}
-	sent, err := f.trying(shown, func() (client.Sent, error) {
-		return c.API.Send(c.Context(), client.File{
-			To: chat, URL: f.Address, Type: f.Kind, Caption: f.Caption, FileName: shown.FileName, PTT: shown.PTT, Convert: f.Convert, Quote: quote,
-		}, cmp.Or(f.Key, c.Key()))
+	err := c.Deliver(&m, func() (client.Sent, error) {
+		return SendAudio(f.Voice && f.Kind == bridge.MediaAudio, func(voice bool) (client.Sent, error) {
+			shown.PTT = voice
+			return once()
+		})
 	})
-	return sent, shown, err
+	return m, err
 }
 
-func (f Outgoing) upload(c *Call, chat bridge.JID, quote client.Quote, shown *bridge.Media) (client.Sent, error) {
-	shown.Size, shown.MimeType = c.Upload.Size(), cmp.Or(shown.MimeType, c.Upload.MimeType)
-	return f.trying(shown, func() (client.Sent, error) {
-		return c.API.SendFile(c.Context(), client.Upload{
-			To: chat, FileName: cmp.Or(shown.FileName, "file"), Type: f.Kind, Caption: f.Caption, PTT: shown.PTT, Convert: f.Convert,
-			QuotedMsgID: quote.QuotedMsgID, QuotedChatJID: quote.QuotedChatJID,
-		}, c.Upload.Open(), cmp.Or(f.Key, c.Key()))
-	})
-}
-
-// trying sends the file as what it can be.
-func (f Outgoing) trying(shown *bridge.Media, send func() (client.Sent, error)) (client.Sent, error) {
-	return Trying(f.Voice && f.Kind == bridge.MediaAudio, func(voice bool) (client.Sent, error) {
-		shown.PTT = voice
-		return send()
-	})
-}
-
-// Trying sends a sound, as a voice note if it is to be one. The bridge knows whether it can be:
-// what cannot is sent as a sound, under the same key.
-func Trying(voice bool, send func(voice bool) (client.Sent, error)) (client.Sent, error) {
+// SendAudio calls send, first for a voice note if voice is true. If the API says that the file cannot be a
+// voice note, SendAudio sends an audio file under the same key.
+func SendAudio(voice bool, send func(voice bool) (client.Sent, error)) (client.Sent, error) {
 	if voice {
 		sent, err := send(true)
 		if code := bridge.CodeOf(err); err == nil || code != bridge.CodeUnsupportedMedia && code != bridge.CodeIdempotencyMismatch {
@@ -75,7 +91,7 @@ func Trying(voice bool, send func(voice bool) (client.Sent, error)) (client.Sent
 	return send(false)
 }
 
-// plainName returns the document's name, without what could be a directory.
+// plainName returns the name of a document, without what could be a directory.
 func (f Outgoing) plainName(upload *Upload) string {
 	name := f.Name
 	if name == "" && upload != nil {
@@ -85,7 +101,7 @@ func (f Outgoing) plainName(upload *Upload) string {
 	return strings.TrimLeft(strings.TrimSpace(name), ".")
 }
 
-// Extension returns what the name of a file of a type ends with, without a dot.
+// Extension returns the extension of files of a type, without a dot.
 func Extension(mimeType string) string {
 	base, _, _ := mime.ParseMediaType(mimeType)
 	_, extension, _ := strings.Cut(base, "/")
@@ -94,16 +110,8 @@ func Extension(mimeType string) string {
 		return "mp3"
 	case base == "text/plain":
 		return "txt"
-	case extension == "", strings.Trim(extension, "abcdefghijklmnopqrstuvwxyz0123456789") != "": // a sender may have chosen it
+	case extension == "", strings.Trim(extension, "abcdefghijklmnopqrstuvwxyz0123456789") != "": // its sender may have chosen it
 		return "bin"
 	}
 	return extension
-}
-
-// GroupOf returns a group as it is on the network, else as it is stored.
-func GroupOf(detail client.GroupDetail) bridge.Group {
-	if detail.Live != nil {
-		return *detail.Live
-	}
-	return detail.Stored.Group
 }

@@ -1,6 +1,7 @@
 package compat
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -10,9 +11,8 @@ import (
 	"bridged/internal/bridge"
 )
 
-// Recipient reads a person or a group as other bridges' clients write them: a phone number
-// in any spelling, or a JID, also one with @c.us or of a device. Digits too long for a
-// phone number are a group.
+// Recipient parses a person or a group: a phone number in any spelling, or a JID, which may have the
+// server c.us or name a device. Digits that are too long for a phone number are a group.
 func Recipient(text string) (bridge.JID, error) {
 	text = strings.TrimSpace(text)
 	user, server, isJID := strings.Cut(text, "@")
@@ -39,10 +39,38 @@ func parse(jid, text string) (bridge.JID, error) {
 	return parsed, nil
 }
 
-// Lengths from which on digits are a group's: phone numbers have at most 15 (E.164).
+// Recipients parses the people of a field, which errors name.
+func Recipients(field string, texts []string) ([]bridge.JID, error) {
+	var jids []bridge.JID
+	for _, text := range texts {
+		jid, err := Recipient(text)
+		if err != nil {
+			return nil, In(field, err)
+		}
+		jids = append(jids, jid)
+	}
+	return jids, nil
+}
+
+// Card returns a contact to send with the phone number of id, a JID or a number, or if id is empty with
+// the one that it displays. Errors name the field.
+func Card(field string, card bridge.ContactCard, id Text) (bridge.ContactCard, error) {
+	given := cmp.Or(string(id), card.PhoneDisplay)
+	if given == "" {
+		return card, nil
+	}
+	person, err := Recipient(given)
+	if err != nil || !person.IsPerson() {
+		return card, bridge.Invalid("%s: %q is no phone number", field, bridge.Beginning(given, 50))
+	}
+	card.Phone = person.User()
+	return card, nil
+}
+
 const (
+	// groupDigits is the shortest length of a group's id. Phone numbers have at most 15 digits (E.164).
 	groupDigits = 18
-	// groupDashed is that of an old group: its creator's number, a dash and a time.
+	// groupDashed is the shortest length of an old group's id: its creator's number, a dash and a time.
 	groupDashed = 20
 )
 
@@ -67,8 +95,7 @@ func isDigits(s string) bool {
 	return s != "" && strings.Trim(s, "0123456789") == ""
 }
 
-// AsChat returns a JID as WAHA's clients know it, and those of whatsapp-web.js: a person
-// by a number at c.us.
+// AsChat returns a JID as WAHA and whatsapp-web.js write it: people have the server c.us.
 func AsChat(jid bridge.JID) string {
 	if user, isPerson := strings.CutSuffix(string(jid), "@s.whatsapp.net"); isPerson {
 		return user + "@c.us"
@@ -76,11 +103,10 @@ func AsChat(jid bridge.JID) string {
 	return string(jid)
 }
 
-// IsFromDevice reports whether a linked device has sent an own message, and not a phone:
-// their ids begin so.
+// IsFromDevice reports whether a linked device and not a phone sent an own message, by its id.
 func IsFromDevice(m bridge.Message) bool { return m.FromMe && strings.HasPrefix(m.ID, "3EB0") }
 
-// Text is a text that some clients send as a number.
+// Text is a text. Some clients send a number.
 type Text string
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -100,7 +126,7 @@ func (t *Text) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// Number is a number that some clients send as a text; an empty one is 0.
+// Number is a number. Some clients send a text; an empty one is 0.
 type Number float64
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -118,7 +144,7 @@ func (n *Number) UnmarshalJSON(data []byte) error {
 	return err
 }
 
-// Flag is true or false, which some clients send as a text; an empty one is false.
+// Flag is true or false. Some clients send a text; an empty one is false.
 type Flag bool
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -134,10 +160,10 @@ func (f *Flag) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// Texts is a list of texts, which some clients send as one text with commas between.
+// Texts is a list of texts. Some clients send one text with commas between.
 type Texts []string
 
-// maxTexts bounds the list, as the API bounds every array.
+// maxTexts limits the list, as the API limits every array.
 const maxTexts = 1024
 
 // UnmarshalJSON implements json.Unmarshaler.

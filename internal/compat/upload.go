@@ -18,15 +18,15 @@ import (
 	"bridged/internal/intake"
 )
 
-// File is a file on the disk.
+// File is a stored file.
 type File interface {
 	io.ReaderAt
 	Size() int64
 	Close()
 }
 
-// Upload is a file that a body brought. It exists until the call ends. Its name and type
-// are what its sender says of it: hints, which are often wrong.
+// Upload is the file of a body. It exists until the call ends. Its name and type come from its sender
+// and are often wrong.
 type Upload struct {
 	File
 	Name, MimeType string
@@ -35,17 +35,16 @@ type Upload struct {
 // Open returns a reader of the whole file.
 func (u *Upload) Open() io.Reader { return io.NewSectionReader(u.File, 0, u.Size()) }
 
-// maxFields bounds the parts of a form.
-const maxFields = 32
+const (
+	maxFields = 32       // parts of a form
+	maxFile   = 32 << 20 // bytes of a file in base64
+)
 
-// maxFile limits a file in base64, in bytes.
-const maxFile = 32 << 20
-
-// incoming is a body that may bring a file, while it is read.
+// incoming is a body that may have a file, while it is read.
 type incoming struct {
-	door     *Door
+	options  *Options
 	ctx      context.Context
-	member   string // with the file in base64
+	member   string // that may have the file in base64
 	family   int64
 	declared int64
 	cut      func()
@@ -53,11 +52,11 @@ type incoming struct {
 	reserved []*intake.Grant // for what is not the file
 }
 
-// receive reads a body that may bring a file, in a form or as a member in base64, and stores the file.
-// The rest of the body has at most 1 MiB.
-func (d *Door) receive(w http.ResponseWriter, c *Call, member string) (done func(), err error) {
+// receive reads a body and stores its file, which is a part of a form or a member in base64. The rest of
+// the body has at most 1 MiB.
+func (a *Adapter) receive(w http.ResponseWriter, c *Call, member string) (done func(), err error) {
 	r := c.Request
-	in := &incoming{door: d, ctx: r.Context(), member: member, family: c.Token.Family, declared: r.ContentLength, cut: intake.CutOff(w, r.Body)}
+	in := &incoming{options: &a.options, ctx: r.Context(), member: member, family: c.Token.Family, declared: r.ContentLength, cut: intake.CutOff(w, r.Body)}
 	r.Body = front.Pieces(w, r.Body)
 	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind == "multipart/form-data" {
 		c.body, err = in.readForm(r)
@@ -88,9 +87,9 @@ func (in *incoming) close() {
 	}
 }
 
-// read reads a text within the memory that all bodies share, which stays reserved.
+// read reads a text within the quota of bodies. Its reservation lasts until the call ends or releases it.
 func (in *incoming) read(from io.Reader, declared, most int64) (text []byte, reserved *intake.Grant, err error) {
-	text, reserved, err = in.door.options.Memory.bodies.Read(in.ctx, intake.Source{Reader: from, Announced: declared, Most: most, Family: in.family, Cut: in.cut})
+	text, reserved, err = in.options.Memory.bodies.Read(in.ctx, intake.Source{Reader: from, Announced: declared, Most: most, Family: in.family, Cut: in.cut})
 	in.reserved = append(in.reserved, reserved)
 	if most == intake.MaxLargeBody && errors.Is(err, intake.ErrBodyTooLarge) {
 		err = bridge.Fail(bridge.CodePayloadTooLarge, "a file in base64 may have at most %d MiB: give the http(s) address of a larger one, or send it as the part file of a form", maxFile>>20)
@@ -118,12 +117,12 @@ func (in *incoming) readObject(from io.Reader) ([]byte, error) {
 	return rest, err
 }
 
-// store stores the file, which is declared to be no larger than a size.
+// store stores the file. declared is its size or a little more; negative if unknown.
 func (in *incoming) store(name, mimeType string, from io.Reader, declared int64) error {
 	if in.upload != nil {
 		return bridge.Invalid("the body has more than one file: send each in a message of its own")
 	}
-	file, err := in.door.options.Receive(in.ctx, from, declared, in.family, in.cut)
+	file, err := in.options.Receive(in.ctx, from, declared, in.family, in.cut)
 	if err != nil {
 		return err
 	}
@@ -163,7 +162,7 @@ func (in *incoming) readForm(r *http.Request) ([]byte, error) {
 	}
 }
 
-// readPart reads a part of a form: the file, or a field. left is how many bytes all fields still may have.
+// readPart reads the file or a field of a form. left is the size that further fields may have.
 func (in *incoming) readPart(part *multipart.Part, fields map[string]any, left *int64) error {
 	name, most := part.FormName(), *left
 	if part.FileName() != "" || name == "file" {
@@ -194,14 +193,13 @@ func (in *incoming) readPart(part *multipart.Part, fields map[string]any, left *
 	return nil
 }
 
-// sizeInJSON returns how many bytes a field of a form takes as a JSON string, and not less
-// where it is JSON itself.
+// sizeInJSON returns the size of a form's field as a JSON string, in bytes.
 func sizeInJSON(field []byte) (size int64) {
 	for _, b := range field {
 		switch {
-		case b < ' ': // as \u0001
+		case b < ' ': // becomes \u0001
 			size += 6
-		case b == '"', b == '\\', b == 0xe2: // which begins the two separators that are escaped
+		case b == '"', b == '\\', b == 0xe2: // the first byte of two separators that are escaped
 			size += 2
 		default:
 			size++
@@ -210,7 +208,7 @@ func sizeInJSON(field []byte) (size int64) {
 	return size
 }
 
-// receiveFault returns the error of a body that could not be read to its end.
+// receiveFault returns the refusal of a body that could not be read.
 func receiveFault(ctx context.Context, err error) error {
 	switch _, known := errors.AsType[*bridge.Error](err); {
 	case known:
@@ -218,7 +216,7 @@ func receiveFault(ctx context.Context, err error) error {
 	case errors.Is(err, intake.ErrBodyTooLarge):
 		return bridge.Fail(bridge.CodePayloadTooLarge, "the body is larger than 1 MiB without its file")
 	case errors.Is(err, intake.ErrPartHead):
-		return bridge.Fail(bridge.CodePayloadTooLarge, "the head of a part of the form is larger than 32 KiB")
+		return bridge.Fail(bridge.CodePayloadTooLarge, "the header of a part of the form is larger than 32 KiB")
 	}
 	return front.BodyFault(ctx, err)
 }

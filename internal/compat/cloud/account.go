@@ -8,7 +8,7 @@ import (
 	"bridged/internal/compat"
 )
 
-// page returns a list that has no other pages.
+// page returns the only page of a list.
 func page(items ...any) object {
 	if items == nil {
 		items = []any{}
@@ -16,8 +16,7 @@ func page(items ...any) object {
 	return object{"data": items, "paging": object{"cursors": object{"before": "", "after": ""}}}
 }
 
-// numberOf describes the account's number. A token that may not see the account's status
-// sees that it is not known.
+// numberOf describes the account's number. Its status is UNKNOWN if the token may not see it.
 func numberOf(c *compat.Call, account *bridge.User) (object, error) {
 	state := "UNKNOWN"
 	status, err := c.API.Status(c.Context())
@@ -37,57 +36,54 @@ func numberOf(c *compat.Call, account *bridge.User) (object, error) {
 	}, nil
 }
 
-func listNumbers(c *compat.Call) (compat.Answer, error) {
+func listNumbers(c *compat.Call) (any, error) {
 	account, err := accountOf(c, c.PathValue("account"))
 	if err != nil {
-		return compat.Answer{}, err
+		return nil, err
 	}
 	number, err := numberOf(c, account)
-	if err != nil {
-		return compat.Answer{}, err
-	}
-	return compat.OK(page(number))
+	return page(number), err
 }
 
-// register answers that the number is registered, which it is by being linked.
-func register(*compat.Call) (compat.Answer, error) { return compat.OK(done) }
+// register does nothing, because a linked number is registered.
+func register(*compat.Call) (any, error) { return done, nil }
 
-func deregister(*compat.Call) (compat.Answer, error) {
-	return compat.Answer{}, bridge.Invalid("bridged does not do this, and nothing was changed: unlink the account in the console, or with POST /api/auth/logout")
+func deregister(*compat.Call) (any, error) {
+	return nil, bridge.Invalid("bridged does not do this, and nothing was changed: unlink the account in the console, or with POST /api/auth/logout")
 }
 
-func showProfile(*compat.Call) (compat.Answer, error) {
-	return compat.OK(object{"data": []any{object{"about": "", "messaging_product": "whatsapp"}}})
+func showProfile(*compat.Call) (any, error) {
+	return object{"data": []any{object{"about": "", "messaging_product": "whatsapp"}}}, nil
 }
 
-func changeProfile(*compat.Call) (compat.Answer, error) {
-	return compat.Answer{}, bridge.Invalid("bridged does not do this, and nothing was changed: the profile is changed on the phone")
+func changeProfile(*compat.Call) (any, error) {
+	return nil, bridge.Invalid("bridged does not do this, and nothing was changed: the profile is changed on the phone")
 }
 
-func listTemplates(*compat.Call) (compat.Answer, error) { return compat.OK(page()) }
+func listTemplates(*compat.Call) (any, error) { return page(), nil }
 
-// showToken describes the caller's token. Another one is not looked at.
-func showToken(c *compat.Call) (compat.Answer, error) {
+// showToken describes the caller's token, and no other.
+func showToken(c *compat.Call) (any, error) {
 	asked := c.URL.Query().Get("input_token")
 	if asked != "" && asked != c.API.Token() {
-		return compat.OK(object{"data": object{"is_valid": false, "scopes": []string{}, "error": object{
+		return object{"data": object{"is_valid": false, "scopes": []string{}, "error": object{
 			"code": codeKey, "message": "bridged describes the token that a request carries, and no other",
-		}}})
+		}}}, nil
 	}
 	own, err := c.API.OwnToken(c.Context())
 	if err != nil {
-		return compat.Answer{}, err
+		return nil, err
 	}
 	expires := int64(0)
 	if own.ExpiresAt != nil {
 		expires = own.ExpiresAt.Unix()
 	}
-	return compat.OK(object{"data": object{
+	return object{"data": object{
 		"app_id": "bridged", "application": "bridged", "type": "SYSTEM_USER", "is_valid": true, "expires_at": expires, "scopes": permissions(own),
-	}})
+	}}, nil
 }
 
-// permissions returns Meta's words for what a token may do.
+// permissions returns the scopes of a token with Meta's names.
 func permissions(own client.OwnToken) []string {
 	scopes := []string{}
 	if own.Allows(bridge.ScopeRead) || own.Allows(bridge.ScopeManage) {
@@ -99,8 +95,8 @@ func permissions(own client.OwnToken) []string {
 	return scopes
 }
 
-// subscriptions returns the caller's webhooks that were made by subscribing, those of one
-// address unless it is empty.
+// subscriptions returns the caller's webhooks that subscribe created. If address is not empty, it returns
+// only those of the address.
 func subscriptions(c *compat.Call, address string) (found []bridge.Webhook, err error) {
 	all, err := compat.OwnWebhooks(c, bridge.FormatCloud)
 	for _, w := range all {
@@ -111,41 +107,38 @@ func subscriptions(c *compat.Call, address string) (found []bridge.Webhook, err 
 	return found, err
 }
 
-func listSubscriptions(c *compat.Call) (compat.Answer, error) {
+func listSubscriptions(c *compat.Call) (any, error) {
 	all, err := subscriptions(c, "")
-	if err != nil {
-		return compat.Answer{}, err
-	}
 	apps := []any{}
 	for _, w := range all {
 		apps = append(apps, object{
 			"whatsapp_business_api_data": object{"id": "bridged", "name": "bridged", "link": ""}, "override_callback_uri": w.URL,
 		})
 	}
-	return compat.OK(object{"data": apps})
+	return object{"data": apps}, err
 }
 
-// subscription holds the body that subscribes an address or ends that.
+// subscription is the body of a request that subscribes or unsubscribes an address.
 type subscription struct {
 	Address     string `json:"override_callback_uri"`
 	VerifyToken string `json:"verify_token"`
 }
 
-// subscribe makes a webhook, or changes that of the same address. The secret that signs the
-// posts of a new one stands beside the answer: it is shown this once.
-func subscribe(c *compat.Call) (compat.Answer, error) {
+// subscribe creates a webhook, or changes the one of the same address. Its answer has the secret that signs
+// the posts of a new webhook, which is shown only once.
+func subscribe(c *compat.Call) (any, error) {
 	var in subscription
 	if err := c.DecodeOptional(&in); err != nil {
-		return compat.Answer{}, err
+		return nil, err
 	}
 	earlier, err := subscriptions(c, in.Address)
 	switch {
 	case err != nil:
-		return compat.Answer{}, err
+		return nil, err
 	case in.Address == "" && len(earlier) > 0:
-		return compat.OK(done)
+		return done, nil
 	case in.Address == "":
-		return compat.Answer{}, bridge.Invalid("give override_callback_uri and verify_token: bridged has no other address to post to")
+		return nil, bridge.Invalid("give override_callback_uri and verify_token: bridged has no other address to post to")
 	}
 	change := client.WebhookChange{
 		URL: &in.Address, Types: new(posted), Format: new(bridge.FormatCloud), Options: &bridge.FormatOptions{Events: subscribed, VerifyToken: in.VerifyToken}, Enabled: new(true),
@@ -154,30 +147,27 @@ func subscribe(c *compat.Call) (compat.Answer, error) {
 	if len(earlier) > 0 {
 		id = earlier[0].ID
 	}
-	kept, err := compat.KeepWebhook(c, id, change)
-	switch {
-	case err != nil:
-		return compat.Answer{}, err
-	case kept.Secret == "":
-		return compat.OK(done)
+	saved, err := compat.SaveWebhook(c, id, change)
+	if err != nil || saved.Secret == "" {
+		return done, err
 	}
-	return compat.OK(object{"success": true, "app_secret": kept.Secret})
+	return object{"success": true, "app_secret": saved.Secret}, nil
 }
 
-// unsubscribe removes what subscribing made: of one address, or all of the caller's.
-func unsubscribe(c *compat.Call) (compat.Answer, error) {
+// unsubscribe removes the caller's subscription of an address, or all of them.
+func unsubscribe(c *compat.Call) (any, error) {
 	in := subscription{Address: c.URL.Query().Get("override_callback_uri")}
 	if err := c.DecodeOptional(&in); err != nil {
-		return compat.Answer{}, err
+		return nil, err
 	}
 	ours, err := subscriptions(c, in.Address)
 	if err != nil {
-		return compat.Answer{}, err
+		return nil, err
 	}
 	for _, w := range ours {
 		if err := c.API.DeleteWebhook(c.Context(), w.ID); err != nil {
-			return compat.Answer{}, err
+			return nil, err
 		}
 	}
-	return compat.OK(done)
+	return done, nil
 }

@@ -33,7 +33,7 @@ type card struct {
 	} `json:"org"`
 }
 
-// cards lists contacts. whatsapp-api-js sends the list as JSON in a text.
+// cards is a list of contacts. whatsapp-api-js sends it as JSON in a text.
 type cards []card
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -51,8 +51,8 @@ func (c *cards) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, (*[]card)(c))
 }
 
-// written returns the contact as bridged sends it: a vCard, as it may have several numbers.
-func (c card) written() bridge.ContactCard {
+// vCard returns the contact with a vCard, because it may have several numbers.
+func (c card) vCard() bridge.ContactCard {
 	name := c.Name.Formatted
 	if name == "" {
 		name = strings.TrimSpace(c.Name.First + " " + c.Name.Last)
@@ -67,7 +67,7 @@ func (c card) written() bridge.ContactCard {
 		property, number := "TEL;type="+kindOfPhone(p.Type), string(p.Phone)
 		digits := string(p.WaID)
 		if digits == "" {
-			digits, _ = bridge.ParsePhone(number) // one that is no number of WhatsApp's stays as it is
+			digits, _ = bridge.ParsePhone(number) // other numbers stay as they are
 		}
 		if strings.Trim(digits, "0123456789") != "" {
 			digits = ""
@@ -91,11 +91,11 @@ func (c card) written() bridge.ContactCard {
 	return bridge.ContactCard{DisplayName: name, VCard: strings.Join(append(lines, "END:VCARD"), "\n")}
 }
 
-// longestCard is the most that the API takes of a card, in bytes.
+// longestCard is the API's limit of a card, in bytes.
 const longestCard = 64 << 10
 
-// escaped returns a text as a vCard has it, on one line (RFC 2426). Of a text that makes the card
-// too long it returns just so much that the API refuses the card.
+// escaped returns a text on one line, with the escapes of a vCard (RFC 2426). It shortens a text that is too
+// long, but leaves enough that the API refuses the card.
 func escaped(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {
@@ -106,7 +106,7 @@ func escaped(text string) string {
 	return strings.NewReplacer(`\`, `\\`, ",", `\,`, ";", `\;`).Replace(strings.TrimSpace(text))
 }
 
-// kindOfPhone returns a type that a vCard has; a mobile number is the usual one.
+// kindOfPhone returns the vCard's type of a number, by default that of a mobile phone.
 func kindOfPhone(given string) string {
 	switch kind := strings.ToUpper(given); kind {
 	case "HOME", "WORK", "MAIN", "CELL", "IPHONE":

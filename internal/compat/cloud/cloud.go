@@ -1,7 +1,6 @@
-// Package cloud is the door for clients of Meta's WhatsApp Cloud API whose address can be
-// changed: Chatwoot, Typebot, the libraries for it. The digits of the account's number are
-// both its phone number id and its business account id. It also has the form in which
-// webhooks post to their receivers.
+// Package cloud answers clients of Meta's WhatsApp Cloud API whose address can be set, such as Chatwoot,
+// Typebot and libraries. The digits of the account's number are its phone number id and its business
+// account id. The package also has the format of the Cloud API's webhooks.
 package cloud
 
 import (
@@ -13,74 +12,67 @@ import (
 	"bridged/internal/compat"
 )
 
-// Prefix begins the paths of the door.
+// Prefix is the beginning of the adapter's paths.
 const Prefix = "/cloud"
 
-type door struct {
-	*compat.Door
+type adapter struct {
+	*compat.Adapter
 	options compat.Options
 	uploads *uploads
 }
 
-// New returns the door. It keeps what is uploaded in a directory below o.DataDir.
+// New returns the adapter. It stores uploaded files in a directory under o.DataDir.
 func New(o compat.Options) (http.Handler, error) {
 	uploads, err := openUploads(o)
 	if err != nil {
 		return nil, err
 	}
-	d := door{compat.NewDoor(o, peer{o.URLToken}), o, uploads}
-	mux := http.NewServeMux() // chi would take the API's router, which calls reach, for a part of itself
-	mux.HandleFunc("/", d.Refuse(noRoute))
-	for _, r := range d.routes() {
-		handle := r.handle
-		if strings.Contains(r.pattern, "/{account}") {
-			handle = ofAccount(handle)
-		}
-		mux.HandleFunc(r.pattern, d.Handle(r.scope, handle, r.file))
+	a := adapter{compat.NewAdapter(o, upstream{o.URLToken}, subscriptionFields), o, uploads}
+	mux := http.NewServeMux() // chi would mistake the API's router, which calls reach, for a part of itself
+	mux.HandleFunc("/", a.Refuse(noRoute))
+	for _, r := range a.routes() {
+		mux.HandleFunc(r.Pattern, a.Handler(compat.Route(r)))
 	}
 	return withoutVersion(mux), nil
 }
 
-// The scopes that routes need.
+// The columns of the table of routes: required scopes and the status.
 const (
 	toRead, toSend, toManage = bridge.ScopeRead, bridge.ScopeSend, bridge.ScopeManage
 	toAll                    = bridge.Scope("")
+
+	statusOK = http.StatusOK
 )
 
-// route binds a method and a path to what the door does there.
-type route struct {
-	pattern string
-	scope   bridge.Scope // that a token needs for any call of it; empty for none
-	handle  func(*compat.Call) (compat.Answer, error)
-	file    string // member of the body that may hold one in base64; empty for none
-}
+// route is a row of the table.
+type route compat.Route
 
-// routes lists all, without the version of the API before them.
-func (d door) routes() []route {
+// routes returns all routes. Paths may have the API's version before them.
+func (a adapter) routes() []route {
 	return []route{
-		{"POST /{account}/messages", toSend, d.send, ""},
-		{"POST /{account}/media", toSend, d.upload, "file"},
-		{"GET /{id}", toAll, d.show, ""},
-		{"DELETE /{id}", toAll, d.remove, ""},
-		{"GET /media/{id}/content", toAll, d.download, ""},
+		{"POST /{account}/messages", toSend, statusOK, compat.Reading(a.send), ""},
+		{"POST /{account}/media", toSend, statusOK, a.upload, "file"},
+		{"GET /{id}", toAll, statusOK, a.show, ""},
+		{"DELETE /{id}", toAll, statusOK, a.remove, ""},
+		{"GET /media/{id}/content", toAll, statusOK, a.download, ""},
 
-		{"GET /{account}/phone_numbers", toAll, listNumbers, ""},
-		{"POST /{account}/register", toAll, register, ""},
-		{"POST /{account}/deregister", toAll, deregister, ""},
-		{"GET /{account}/whatsapp_business_profile", toAll, showProfile, ""},
-		{"POST /{account}/whatsapp_business_profile", toAll, changeProfile, ""},
-		{"GET /{account}/message_templates", toAll, listTemplates, ""},
-		{"GET /debug_token", toAll, showToken, ""},
+		{"GET /{account}/phone_numbers", toAll, statusOK, listNumbers, ""},
+		{"POST /{account}/register", toAll, statusOK, register, ""},
+		{"POST /{account}/deregister", toAll, statusOK, deregister, ""},
+		{"GET /{account}/whatsapp_business_profile", toAll, statusOK, showProfile, ""},
+		{"POST /{account}/whatsapp_business_profile", toAll, statusOK, changeProfile, ""},
+		{"GET /{account}/message_templates", toAll, statusOK, listTemplates, ""},
+		{"GET /debug_token", toAll, statusOK, showToken, ""},
 
-		{"GET /{account}/subscribed_apps", toManage, listSubscriptions, ""},
-		{"POST /{account}/subscribed_apps", toManage, ofSubscriptions.Of(subscribe), ""},
-		{"DELETE /{account}/subscribed_apps", toManage, unsubscribe, ""},
+		{"GET /{account}/subscribed_apps", toManage, statusOK, listSubscriptions, ""},
+		{"POST /{account}/subscribed_apps", toManage, statusOK, subscribe, ""},
+		{"DELETE /{account}/subscribed_apps", toManage, statusOK, unsubscribe, ""},
 	}
 }
 
 var version = regexp.MustCompile(`^/v[0-9]+(\.[0-9]+)?(/+|$)`)
 
-// withoutVersion ignores the version of the API that a path begins with.
+// withoutVersion removes the API's version from paths.
 func withoutVersion(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		plain := *r
@@ -91,11 +83,11 @@ func withoutVersion(next http.Handler) http.Handler {
 	})
 }
 
-// peer is the Cloud API as its clients know it.
-type peer struct{ urlToken bool }
+// upstream has the conventions of the Cloud API.
+type upstream struct{ urlToken bool }
 
-// Key returns the bearer, or where that is permitted the parameter access_token.
-func (p peer) Key(r *http.Request) string {
+// Key returns the bearer token, or the parameter access_token if that is allowed.
+func (p upstream) Key(r *http.Request) string {
 	scheme, key, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	switch {
 	case strings.EqualFold(scheme, "bearer"):
@@ -106,34 +98,34 @@ func (p peer) Key(r *http.Request) string {
 	return ""
 }
 
+// Check refuses an account other than ours in the path.
+func (upstream) Check(c *compat.Call) error {
+	id := c.PathValue("account")
+	if id == "" {
+		return nil
+	}
+	_, err := accountOf(c, id)
+	return err
+}
+
 func noRoute(r *http.Request) error {
 	id, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
-	return bridge.Fail(noObject, "%s, and bridged does not do this: there is no %s %s behind its Cloud door",
+	return bridge.Fail(noObject, "%s, and bridged does not do this: its Cloud API has no %s %s",
 		missing(r, id), bridge.Beginning(r.Method, 10), bridge.Beginning(r.URL.Path, 100))
 }
 
-// ofAccount returns a route of our account.
-func ofAccount(handle func(*compat.Call) (compat.Answer, error)) func(*compat.Call) (compat.Answer, error) {
-	return func(c *compat.Call) (compat.Answer, error) {
-		if _, err := accountOf(c, c.PathValue("account")); err != nil {
-			return compat.Answer{}, err
-		}
-		return handle(c)
-	}
-}
-
-// accountOf returns the linked account, if its digits are an id.
+// accountOf returns the linked account if its digits are the id.
 func accountOf(c *compat.Call, id string) (*bridge.User, error) {
-	own, err := c.API.OwnToken(c.Context())
+	account, err := c.Account()
 	switch {
 	case err != nil:
 		return nil, err
-	case own.Account == nil:
+	case account == nil:
 		return nil, bridge.NotConnected("no account is linked to the bridge: pair it first")
-	case own.Account.JID.User() != id:
+	case account.JID.User() != id:
 		return nil, missing(c.Request, id)
 	}
-	return own.Account, nil
+	return account, nil
 }
 
 var done = object{"success": true}

@@ -7,17 +7,17 @@ import (
 	"bridged/internal/bridge"
 )
 
-// contentOf returns the type of a message and what it holds: an empty type for one that is
-// not reported, and the errors of one that Meta's API has no form for.
+// contentOf returns the type and the content of a message. The type is "" if the message is not posted. If
+// Meta's API has no form for the message, the type is unsupported and the content is an error.
 func contentOf(chat bridge.JID, m *bridge.Message) (kind string, content any) {
 	switch {
-	case m.MessageType == bridge.TypeUndecryptable, m.Album != nil: // what they stand for is reported itself
+	case m.MessageType == bridge.TypeUndecryptable, m.Album != nil: // the messages that they announce are posted themselves
 		return "", nil
 	case m.Interactive != nil && m.Interactive.Selected != nil:
 		return "interactive", choiceOf(m.Interactive)
 	case m.Media != nil:
 		return string(m.Media.Type), fileOf(chat, m)
-	case m.Location != nil && m.Interactive == nil: // below which a business's text stands
+	case m.Location != nil && m.Interactive == nil: // an interactive message has a text, too
 		return "location", placeOf(m.Location)
 	case len(m.Contacts) > 0:
 		return "contacts", cardsOf(m.Contacts)
@@ -27,7 +27,7 @@ func contentOf(chat bridge.JID, m *bridge.Message) (kind string, content any) {
 	return "unsupported", faults(codeUnsupported, "Message type is currently not supported.")
 }
 
-// choiceOf returns the button or the row that was chosen.
+// choiceOf returns the chosen button or row.
 func choiceOf(i *bridge.Interactive) object {
 	reply := object{"id": i.Selected.ID, "title": i.Selected.Text}
 	if i.Kind == bridge.InteractiveList {
@@ -52,7 +52,7 @@ func fileOf(chat bridge.JID, m *bridge.Message) object {
 	case bridge.MediaDocument:
 		shown["filename"] = f.FileName
 	}
-	if m.Content != "" { // of a business's message it is the whole text
+	if m.Content != "" { // in a message of a business, this is the whole text
 		shown["caption"] = m.Content
 	}
 	return shown
@@ -62,7 +62,7 @@ func placeOf(p *bridge.Place) object {
 	return with(object{"latitude": p.Latitude, "longitude": p.Longitude}, "name", p.Name, "address", p.Address, "url", p.URL)
 }
 
-// with adds those of some names whose values are not empty.
+// with sets the values that are not empty.
 func with(o object, namesAndValues ...string) object {
 	for i := 0; i < len(namesAndValues); i += 2 {
 		if value := namesAndValues[i+1]; value != "" {
@@ -72,8 +72,7 @@ func with(o object, namesAndValues ...string) object {
 	return o
 }
 
-// cardsOf returns contacts. A card says only the whole name: its first word stands for the
-// first name.
+// cardsOf returns contacts. They have only a whole name, so its first word becomes the first name.
 func cardsOf(contacts []bridge.SharedContact) (cards []any) {
 	for _, c := range contacts {
 		first, last, _ := strings.Cut(c.DisplayName, " ")

@@ -11,7 +11,7 @@ import (
 	"bridged/internal/compat"
 )
 
-// Meta's codes of errors.
+// These are Meta's codes of errors.
 const (
 	codeInvalid       = 100
 	codePermission    = 10
@@ -27,7 +27,7 @@ const (
 	codeTemplate      = 132001
 )
 
-// titles has Meta's words for them.
+// titles has Meta's titles of errors.
 var titles = map[int]string{
 	codeInvalid: "Invalid parameter", codePermission: "Application does not have permission for this action", codeKey: "Invalid OAuth access token",
 	codeRate: "Rate limit hit", codeSomething: "Something went wrong", codeUnavailable: "Service unavailable", codeUndeliverable: "Message undeliverable",
@@ -35,13 +35,13 @@ var titles = map[int]string{
 	codeTemplate: "Template name does not exist in the translation",
 }
 
-// The codes of errors that the door adds to those of the bridge.
+// These are the adapter's own codes of errors.
 const (
-	noObject   bridge.Code = "cloud_no_object"   // the path names what there is not
+	noObject   bridge.Code = "cloud_no_object"   // the path names nothing that exists
 	noTemplate bridge.Code = "cloud_no_template" // there are no templates
 )
 
-// refusal is how Meta answers an error.
+// refusal is Meta's status and code of an error.
 type refusal struct{ status, code int }
 
 var (
@@ -49,8 +49,8 @@ var (
 	unavailable = refusal{http.StatusServiceUnavailable, codeUnavailable}
 )
 
-// refusals has those that are not invalid. Clients may repeat what is unavailable. Only a
-// wrong key is 401: some clients give up an account for good then.
+// refusals has the refusals of errors; that of other errors is invalid. Clients may repeat a call that is
+// unavailable. Only a wrong key is 401, because some clients then give the account up forever.
 var refusals = map[bridge.Code]refusal{
 	bridge.CodeUnauthorized: {http.StatusUnauthorized, codeKey},
 	bridge.CodeForbidden:    {http.StatusForbidden, codePermission}, bridge.CodeSendDisabled: {http.StatusForbidden, codePermission},
@@ -66,8 +66,8 @@ var refusals = map[bridge.Code]refusal{
 	bridge.CodeInternal: {http.StatusInternalServerError, codeSomething},
 }
 
-// Refusal returns Meta's answer for an error. The bridge's own sentence is in details.
-func (p peer) Refusal(r *http.Request, _ *compat.Call, err *bridge.Error) (int, any) {
+// Refusal returns Meta's answer for an error, with the bridge's own sentence in details.
+func (p upstream) Refusal(r *http.Request, _ *compat.Call, err *bridge.Error) (int, any) {
 	how, known := refusals[err.Code]
 	if !known {
 		how = invalid
@@ -85,7 +85,7 @@ func (p peer) Refusal(r *http.Request, _ *compat.Call, err *bridge.Error) (int, 
 	return how.status, object{"error": fault}
 }
 
-// requestID returns the id that the log has of a request.
+// requestID returns the id of a request in the log.
 func requestID(r *http.Request) string {
 	id, ok := hlog.IDFromRequest(r)
 	if !ok {
@@ -94,7 +94,7 @@ func requestID(r *http.Request) string {
 	return id.String()
 }
 
-// missing returns the error of a path that names what there is not.
+// missing returns the error for an id that does not exist.
 func missing(r *http.Request, id string) error {
 	return bridge.Fail(noObject, "Unsupported %s request. Object with ID '%s' does not exist", strings.ToLower(bridge.Beginning(r.Method, 10)), bridge.Beginning(id, 100))
 }

@@ -9,18 +9,18 @@ import (
 	"bridged/internal/webhook/format"
 )
 
-// field is that of messages and statuses; echoes is that of what the account sent.
+// field is the field of messages and statuses, echoes that of messages that the account sent.
 const (
 	field  = "messages"
 	echoes = "smb_message_echoes"
 )
 
-// changesOf returns what is posted of an event. Meta has no word for edits and deletions,
-// nor for chats, calls and the state of the account.
+// changesOf returns the changes that are posted for an event. Meta's API has none for edits, deletions, chats,
+// calls and the account's state.
 func changesOf(d format.Delivery) []change {
 	e := d.Event
 	if e.Type == format.Test {
-		return []change{{field, object{}}} // of which nothing happened
+		return []change{{field, object{}}} // without any change
 	}
 	m := e.Message
 	if m == nil || e.ChatJID.IsGroup() && !showsGroup(d) {
@@ -33,7 +33,7 @@ func changesOf(d format.Delivery) []change {
 		return statusChange(d, m)
 	case bridge.EventMessageUpdated:
 		var changes []change
-		if slices.Contains(e.Changes.Fields, bridge.ChangedType) { // what could not be decrypted is a message once it can
+		if slices.Contains(e.Changes.Fields, bridge.ChangedType) { // a message that can be decrypted now
 			changes = messageChange(d, m)
 		}
 		return append(changes, reactionChanges(d, m)...)
@@ -41,10 +41,10 @@ func changesOf(d format.Delivery) []change {
 	return nil
 }
 
-// showsGroup reports whether a webhook posts messages of the event's group.
+// showsGroup reports whether the webhook posts messages of the event's group.
 func showsGroup(d format.Delivery) bool {
 	if d.Webhook.Options.GroupChats {
-		return standIn(d.Event.ChatJID) != ""
+		return groupContact(d.Event.ChatJID) != ""
 	}
 	return d.Webhook.Options.Groups
 }
@@ -54,9 +54,9 @@ func asContact(d format.Delivery) bool {
 	return d.Webhook.Options.GroupChats && d.Event.ChatJID.IsGroup()
 }
 
-// signed puts who wrote before the text of a message in a group that is shown as a contact.
-// Sounds, stickers, places and cards have no text.
-func signed(kind string, content any, by string) {
+// addAuthor puts the author's name before the text of a message. Audio files, stickers, locations and contacts
+// have no text.
+func addAuthor(kind string, content any, by string) {
 	member, _ := map[string]string{"text": "body", "image": "caption", "video": "caption", "document": "caption"}[kind]
 	shown, isObject := content.(object)
 	if member == "" || !isObject {
@@ -72,7 +72,7 @@ func signed(kind string, content any, by string) {
 func messageChange(d format.Delivery, m *bridge.Message) []change {
 	kind, content := contentOf(d.Event.ChatJID, m)
 	if asContact(d) && !m.FromMe {
-		signed(kind, content, cmp.Or(m.PushName, writer(m.SenderJID)))
+		addAuthor(kind, content, cmp.Or(m.PushName, numberOrLID(m.SenderJID)))
 	}
 	if kind == "" || m.DeletedAt != nil {
 		return nil
@@ -92,12 +92,12 @@ func messageChange(d format.Delivery, m *bridge.Message) []change {
 	return sentBy(d, m.FromMe, m.SenderJID, m.PushName, shown)
 }
 
-// sentBy reports what a person sent, beside that person, or as an echo what the account did.
+// sentBy reports a message with its sender, or as an echo if the account sent it.
 func sentBy(d format.Delivery, fromMe bool, sender bridge.JID, name string, shown object) []change {
 	chat, to := d.Event.ChatJID, d.Event.ChatJID.User()
 	switch {
 	case asContact(d):
-		to = standIn(chat)
+		to = groupContact(chat)
 	case chat.IsGroup():
 		shown["group_id"] = chat.User()
 	}
@@ -117,8 +117,7 @@ func sentBy(d format.Delivery, fromMe bool, sender bridge.JID, name string, show
 	return []change{{field, object{"contacts": []any{contact}, "messages": []any{shown}}}}
 }
 
-// person returns the digits of a person, which are no phone number where only the hidden
-// identity is known.
+// person returns the digits of a person's number, or of the LID if no number is known.
 func person(chat, sender bridge.JID) string {
 	if sender == "" || !chat.IsGroup() && sender.IsLID() {
 		sender = chat
@@ -126,15 +125,15 @@ func person(chat, sender bridge.JID) string {
 	return sender.User()
 }
 
-// writer returns a person without a name: by phone number, which a hidden identity is not.
-func writer(sender bridge.JID) string {
+// numberOrLID returns the name of a person whose name is unknown.
+func numberOrLID(sender bridge.JID) string {
 	if sender.IsLID() {
 		return "~" + sender.User()
 	}
 	return "+" + sender.User()
 }
 
-// statusWords has Meta's words for the status of an own message. A pending one has none.
+// statusWords has Meta's names of an own message's status. Pending has none.
 var statusWords = map[bridge.Delivery]string{
 	bridge.DeliverySent: "sent", bridge.DeliveryDelivered: "delivered", bridge.DeliveryRead: "read", bridge.DeliveryPlayed: "read", bridge.DeliveryFailed: "failed",
 }
@@ -149,7 +148,7 @@ func statusChange(d format.Delivery, m *bridge.Message) []change {
 	}
 	switch {
 	case asContact(d):
-		shown["recipient_id"] = standIn(e.ChatJID)
+		shown["recipient_id"] = groupContact(e.ChatJID)
 	case e.ChatJID.IsGroup():
 		shown["recipient_type"] = "group"
 	}
@@ -159,13 +158,13 @@ func statusChange(d format.Delivery, m *bridge.Message) []change {
 	return []change{{field, object{"statuses": []any{shown}}}}
 }
 
-// faults returns the errors of a message.
+// faults returns the errors of a message that has one.
 func faults(code int, details string) []any {
 	return []any{object{"code": code, "title": titles[code], "message": titles[code], "error_data": object{"details": details}}}
 }
 
-// reactionChanges reports the reactions that changed, each in a post. One that was removed
-// has no emoji. Its id is made of the message and the moment: the network's is not kept.
+// reactionChanges reports each changed reaction in a post. A removed one has no emoji. The id consists of the
+// message's id and the time, because the network's id is not stored.
 func reactionChanges(d format.Delivery, m *bridge.Message) (changes []change) {
 	target := refOf(d.Event.ChatJID, m)
 	for _, r := range d.Event.Reactions {
@@ -188,7 +187,7 @@ func reactionChanges(d format.Delivery, m *bridge.Message) (changes []change) {
 	return changes
 }
 
-// contextOf returns what a message answers, and whether it was forwarded.
+// contextOf returns the quoted message, and whether the message was forwarded.
 func contextOf(d format.Delivery, m *bridge.Message) object {
 	context := object{}
 	if m.IsForwarded {
@@ -200,7 +199,7 @@ func contextOf(d format.Delivery, m *bridge.Message) object {
 	}
 	own := d.Own.User
 	chat, author := d.Event.ChatJID, info.QuotedSenderJID
-	if m.Quoted != nil && m.Quoted.ChatJID != "" { // another one for a group's message that is answered in private
+	if m.Quoted != nil && m.Quoted.ChatJID != "" { // a group's message that is answered in private
 		chat = m.Quoted.ChatJID
 	}
 	isOwn := own != nil && (author == own.JID || author == own.LID) || m.Quoted.IsFromMe()

@@ -6,7 +6,7 @@ import (
 	"bridged/internal/compat"
 )
 
-// fieldsOf returns Meta's names of the fields of bridged's own sends, for a message of a type.
+// fieldsOf returns Meta's names for fields of the API's sends, for a message of a type.
 func fieldsOf(kind string) compat.Fields {
 	fields := compat.Fields{
 		"jid": "to", "quotedMsgId": "context.message_id", "quotedChatJid": "context.message_id", "text": "text.body", "linkPreview": "text.preview_url",
@@ -25,5 +25,7 @@ func fieldsOf(kind string) compat.Fields {
 	return fields
 }
 
-// ofSubscriptions has Meta's names of the fields of a webhook.
-var ofSubscriptions = compat.Fields{"url": "override_callback_uri", "secret": "verify_token"}
+// subscriptionFields has Meta's names for fields of webhooks.
+var subscriptionFields = map[string]compat.Fields{
+	"POST /{account}/subscribed_apps": {"url": "override_callback_uri", "secret": "verify_token"},
+}

@@ -27,7 +27,7 @@ func TestDownload_AnswersWhatIsAskedFor(t *testing.T) {
 		w.Header().Set("Etag", `"sum"`)
 		http.ServeContent(w, r, "a.txt", time.Time{}, bytes.NewReader([]byte("0123456789")))
 	})
-	door, err := New(compat.Options{
+	adapter, err := New(compat.Options{
 		Client: client.InProcess(api, ""), Token: compattest.AnyToken, DataDir: t.TempDir(), Log: zerolog.Nop(),
 	})
 	if err != nil {
@@ -49,7 +49,7 @@ func TestDownload_AnswersWhatIsAskedFor(t *testing.T) {
 		r.Header.Set("Authorization", "Bearer key")
 		r.Header.Set(c.header, c.value)
 		w := httptest.NewRecorder()
-		door.ServeHTTP(w, r)
+		adapter.ServeHTTP(w, r)
 		if w.Code != c.status || !strings.Contains(w.Body.String(), c.want) {
 			t.Errorf("%s with %s: %d %q, want %d %q", c.path, c.header, w.Code, w.Body, c.status, c.want)
 		}

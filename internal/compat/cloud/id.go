@@ -7,15 +7,15 @@ import (
 	"bridged/internal/bridge"
 )
 
-// messageRef names a message. Sender is the member of a group who wrote it; empty for the
-// account's own, and in chats with one person.
+// messageRef identifies a message. Sender is its sender in a group; empty for own messages and in chats with
+// one person.
 type messageRef struct {
 	Chat   bridge.JID
 	Sender bridge.JID
 	ID     string
 }
 
-// The beginnings of ids: of messages, of the files of messages, of uploaded files.
+// These are the prefixes of ids: of messages, of their files, and of uploaded files.
 const (
 	messagePrefix = "wamid."
 	filePrefix    = "m"
@@ -31,10 +31,10 @@ func refOf(chat bridge.JID, m *bridge.Message) messageRef {
 	return ref
 }
 
-// messageID returns the id by which clients know a message.
+// messageID returns the message's id for clients.
 func (m messageRef) messageID() string { return messagePrefix + m.encoded() }
 
-// fileID returns the id by which clients know the file of a message.
+// fileID returns the id of the message's file for clients.
 func (m messageRef) fileID() string { return filePrefix + m.encoded() }
 
 func (m messageRef) encoded() string {
@@ -45,7 +45,7 @@ func (m messageRef) encoded() string {
 	return base64.RawURLEncoding.EncodeToString([]byte(text + m.ID))
 }
 
-// parseMessageID reads an id that messageID wrote, and no other.
+// parseMessageID parses an id that messageID returned.
 func parseMessageID(id string) (messageRef, error) {
 	if ref, ok := decodeRef(id, messagePrefix); ok {
 		return ref, nil
@@ -53,13 +53,13 @@ func parseMessageID(id string) (messageRef, error) {
 	return messageRef{}, bridge.Invalid("%q is not the id of a message of bridged, which begins with wamid.", bridge.Beginning(id, 60))
 }
 
-// parseFileID reads an id that fileID wrote, and no other.
+// parseFileID parses an id that fileID returned.
 func parseFileID(id string) (messageRef, bool) { return decodeRef(id, filePrefix) }
 
 func decodeRef(id, prefix string) (m messageRef, ok bool) {
 	encoded, found := strings.CutPrefix(id, prefix)
 	text, err := base64.RawURLEncoding.Strict().DecodeString(encoded)
-	if !found || err != nil || strings.ContainsAny(encoded, "\r\n") { // which the decoder skips
+	if !found || err != nil || strings.ContainsAny(encoded, "\r\n") { // the decoder ignores these
 		return m, false
 	}
 	chat, rest, _ := strings.Cut(string(text), "/")
@@ -79,7 +79,7 @@ func decodeRef(id, prefix string) (m messageRef, ok bool) {
 	return m, m.ID != ""
 }
 
-// asJID returns a JID that is written as bridged writes it.
+// asJID parses a JID in bridged's own spelling.
 func asJID(text string) (bridge.JID, bool) {
 	jid, err := bridge.ParseJID(text)
 	return jid, err == nil && string(jid) == text

@@ -9,8 +9,8 @@ import (
 	"bridged/internal/compat"
 )
 
-// interactive is a message with choices. Accounts of people cannot send buttons that all
-// apps show, so it is sent as a text with numbers.
+// interactive is a message with choices. Personal accounts cannot send buttons that all apps show, so it is
+// sent as a text with numbered choices.
 type interactive struct {
 	Type   string `json:"type"`
 	Header *struct {
@@ -48,29 +48,29 @@ type choice struct {
 	Description string `json:"description"`
 }
 
-// sendInteractive sends a message with choices as a text, below its picture, if it has one.
-func (d door) sendInteractive(c *compat.Call, i *interactive, chat bridge.JID, quote client.Quote) (client.Sent, error) {
+// sendInteractive sends a message with choices as a text, or as the caption of its file.
+func (a adapter) sendInteractive(c *compat.Call, i *interactive, chat bridge.JID, quote client.Quote) (bridge.Message, error) {
 	if i == nil {
-		return client.Sent{}, bridge.Invalid("interactive is missing")
+		return bridge.Message{}, bridge.Invalid("interactive is missing")
 	}
 	switch i.Type {
 	case "button", "list", "cta_url", "location_request_message":
 	default:
-		return client.Sent{}, bridge.Invalid("bridged does not send interactive messages of the type %q: send button, list or cta_url, which become a text", bridge.Beginning(i.Type, 50))
+		return bridge.Message{}, bridge.Invalid("bridged does not send interactive messages of the type %q: send button, list or cta_url, which become a text", bridge.Beginning(i.Type, 50))
 	}
 	text := i.text()
 	if i.Header == nil || i.Header.Type == "text" || i.Header.Type == "" {
-		return c.API.Send(c.Context(), client.Text{To: chat, Text: text, Quote: quote}, c.Key())
+		return c.Send(client.Text{To: chat, Text: text, Quote: quote}, c.Key())
 	}
 	f, known := map[string]file{"image": i.Header.Image, "video": i.Header.Video, "document": i.Header.Document}[i.Header.Type]
 	if !known {
-		return client.Sent{}, bridge.Invalid("interactive.header.type must be text, image, video or document")
+		return bridge.Message{}, bridge.Invalid("interactive.header.type must be text, image, video or document")
 	}
 	f.Caption = compat.Text(text)
-	return d.sendFile(c, f, bridge.MediaType(i.Header.Type), chat, quote)
+	return a.sendFile(c, f, bridge.MediaType(i.Header.Type), chat, quote)
 }
 
-// text returns what a phone shows from top to bottom, with the choices numbered through.
+// text returns the parts of the message from top to bottom, with numbered choices.
 func (i *interactive) text() string {
 	parts := []string{i.Body.Text}
 	if i.Header != nil && i.Header.Text != "" {

@@ -114,8 +114,8 @@ var reaches = []compattest.Try{
 
 func TestTokens_EveryRouteWithEveryScope(t *testing.T) {
 	var patterns []string
-	for _, r := range (door{}).routes() {
-		patterns = append(patterns, r.pattern)
+	for _, r := range (adapter{}).routes() {
+		patterns = append(patterns, r.Pattern)
 	}
 	newScene(t).EveryScope(patterns, reaches)
 }
@@ -258,10 +258,10 @@ func TestUploads_AreRemoved(t *testing.T) {
 	s := newScene(t)
 	dir := filepath.Join(s.Options.DataDir, "uploads")
 	u := must(openUploads(s.Options))
-	old, young := must(u.keep("t", bridge.Token{}, uploadOf("old"), "")), must(u.keep("t", bridge.Token{}, uploadOf("young"), ""))
+	old, young := must(u.store("t", bridge.Token{}, uploadOf("old"), "")), must(u.store("t", bridge.Token{}, uploadOf("young"), ""))
 	u.mu.Lock()
-	u.kept[old].Until = time.Now()
-	writeErr := u.describe(old, u.kept[old])
+	u.byID[old].Until = time.Now()
+	writeErr := u.describe(old, u.byID[old])
 	u.mu.Unlock()
 	if writeErr != nil {
 		t.Fatal(writeErr)
@@ -275,11 +275,11 @@ func TestUploads_AreRemoved(t *testing.T) {
 		}
 	}
 	u = must(openUploads(s.Options))
-	if left := must(filepath.Glob(filepath.Join(dir, "*"))); len(left) != 2 || u.kept[young] == nil {
+	if left := must(filepath.Glob(filepath.Join(dir, "*"))); len(left) != 2 || u.byID[young] == nil {
 		t.Errorf("left: %v", left)
 	}
 	u.mu.Lock()
-	u.kept[young].ends.Reset(0)
+	u.byID[young].expiry.Reset(0)
 	u.mu.Unlock()
 	for deadline := time.Now().Add(10 * time.Second); len(must(filepath.Glob(filepath.Join(dir, "*")))) > 0; {
 		if time.Now().After(deadline) {
@@ -312,8 +312,8 @@ func TestUploads_AreBounded(t *testing.T) {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}
-	for _, one := range u.kept {
-		one.ends.Stop()
+	for _, one := range u.byID {
+		one.expiry.Stop()
 	}
 }
 

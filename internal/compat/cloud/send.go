@@ -8,7 +8,7 @@ import (
 	"bridged/internal/compat"
 )
 
-// outgoing is the body of a send, or of marking a message as read.
+// outgoing is the body of a send or of a request that marks a message as read.
 type outgoing struct {
 	To            compat.Text `json:"to"`
 	Recipient     compat.Text `json:"recipient"` // instead of To, in some clients
@@ -50,47 +50,38 @@ type reaction struct {
 }
 
 // send sends a message, or marks one as read.
-func (d door) send(c *compat.Call) (compat.Answer, error) {
-	var in outgoing
-	if err := c.Decode(&in); err != nil {
-		return compat.Answer{}, err
-	}
+func (a adapter) send(c *compat.Call, in outgoing) (any, error) {
 	if in.Status != "" {
 		c.Fields = compat.Fields{"msgId": "message_id", "chatJid": "message_id"}
 		return in.markRead(c)
 	}
 	c.Fields = fieldsOf(in.Type)
-	sent, err := d.sendAs(c, &in)
-	if err != nil {
-		return compat.Answer{}, err
-	}
-	answer, err := compat.OK(object{
+	sent, err := a.sendAs(c, &in)
+	return object{
 		"messaging_product": "whatsapp", "contacts": []any{object{"input": in.to(), "wa_id": contactID(in.to(), sent.Chat)}},
 		"messages": []any{object{"id": messageRef{Chat: sent.Chat, ID: sent.ID}.messageID()}},
-	})
-	answer.Replay = sent.Replayed
-	return answer, err
+	}, err
 }
 
-// sendAs sends what the type names.
-func (d door) sendAs(c *compat.Call, in *outgoing) (client.Sent, error) {
+// sendAs sends a message of the type in the body.
+func (a adapter) sendAs(c *compat.Call, in *outgoing) (m bridge.Message, err error) {
 	if in.Type == "template" {
-		return client.Sent{}, bridge.Fail(noTemplate, "there are no templates: bridged sends texts at any time, so send the text itself")
+		return m, bridge.Fail(noTemplate, "there are no templates: bridged sends texts at any time, so send the text itself")
 	}
 	if in.Type == "reaction" {
 		ref, err := parseMessageID(in.Reaction.MessageID)
 		if err != nil {
-			return client.Sent{}, err
+			return m, err
 		}
-		return c.API.Send(c.Context(), client.Reaction{Chat: ref.Chat, MsgID: ref.ID, Emoji: in.Reaction.Emoji}, c.Key())
+		return c.Send(client.Reaction{Chat: ref.Chat, MsgID: ref.ID, Emoji: in.Reaction.Emoji}, c.Key())
 	}
 	chat, err := in.recipient(c)
 	if err != nil {
-		return client.Sent{}, err
+		return m, err
 	}
 	quote, err := in.quote()
 	if err != nil {
-		return client.Sent{}, err
+		return m, err
 	}
 	var message client.Message
 	switch in.Type {
@@ -104,19 +95,19 @@ func (d door) sendAs(c *compat.Call, in *outgoing) (client.Sent, error) {
 	case "contacts":
 		contacts := client.Contacts{To: chat, Quote: quote}
 		for _, one := range in.Contacts {
-			contacts.Contacts = append(contacts.Contacts, one.written())
+			contacts.Contacts = append(contacts.Contacts, one.vCard())
 		}
 		message = contacts
 	case "interactive":
-		return d.sendInteractive(c, in.Interactive, chat, quote)
+		return a.sendInteractive(c, in.Interactive, chat, quote)
 	default:
 		f, known := in.file()
 		if !known {
-			return client.Sent{}, bridge.Invalid("bridged does not send the type %q: send text, image, video, audio, document, sticker, location, contacts, reaction or interactive", bridge.Beginning(in.Type, 50))
+			return m, bridge.Invalid("bridged does not send the type %q: send text, image, video, audio, document, sticker, location, contacts, reaction or interactive", bridge.Beginning(in.Type, 50))
 		}
-		return d.sendFile(c, f, bridge.MediaType(in.Type), chat, quote)
+		return a.sendFile(c, f, bridge.MediaType(in.Type), chat, quote)
 	}
-	return c.API.Send(c.Context(), message, c.Key())
+	return c.Send(message, c.Key())
 }
 
 func (in *outgoing) file() (f file, known bool) {
@@ -124,7 +115,7 @@ func (in *outgoing) file() (f file, known bool) {
 	return f, known
 }
 
-// to returns the recipient as the caller wrote it.
+// to returns the recipient in the caller's spelling.
 func (in *outgoing) to() string {
 	if in.To != "" {
 		return string(in.To)
@@ -132,8 +123,8 @@ func (in *outgoing) to() string {
 	return string(in.Recipient)
 }
 
-// recipient returns the chat of a send. The digits of a hidden identity, which webhooks have
-// where no number is known, are those of its chat.
+// recipient returns the chat of a send. Webhooks have the digits of a LID if no number is known; such digits
+// mean the chat of the LID.
 func (in *outgoing) recipient(c *compat.Call) (bridge.JID, error) {
 	to := in.to()
 	group := groupOf(to)
@@ -152,27 +143,27 @@ func (in *outgoing) recipient(c *compat.Call) (bridge.JID, error) {
 	if chat.Server() != bridge.ServerUser || len(chat.User()) < shortestLID || strings.Contains(to, "@") {
 		return chat, nil
 	}
-	hidden := bridge.JID(chat.User() + "@" + bridge.ServerLID)
-	_, err = c.API.Chat(c.Context(), hidden)
-	isHidden := err == nil
+	lid := bridge.JID(chat.User() + "@" + bridge.ServerLID)
+	_, err = c.API.Chat(c.Context(), lid)
+	isLID := err == nil
 	if code := bridge.CodeOf(err); err != nil && code != bridge.CodeNotFound && code != bridge.CodeForbidden {
 		return "", err
 	}
 	switch {
-	case isHidden && group != "":
-		return "", bridge.Invalid("to stands for a group and for a person: name the group with recipient_type group, or the person by JID")
-	case isHidden:
-		return hidden, nil
+	case isLID && group != "":
+		return "", bridge.Invalid("to can mean a group or a person: name the group with recipient_type group, or the person by JID")
+	case isLID:
+		return lid, nil
 	case group != "":
 		return group, nil
 	}
 	return chat, nil
 }
 
-// shortestLID is how many digits a hidden identity has at least; few phone numbers have more.
+// shortestLID is the smallest number of digits of a LID. Few phone numbers have more.
 const shortestLID = 13
 
-// quote returns the message that a send answers.
+// quote returns the quoted message.
 func (in *outgoing) quote() (client.Quote, error) {
 	if in.Context == nil || in.Context.MessageID == "" {
 		return client.Quote{}, nil
@@ -181,23 +172,22 @@ func (in *outgoing) quote() (client.Quote, error) {
 	return client.Quote{QuotedChatJID: ref.Chat, QuotedMsgID: ref.ID}, err
 }
 
-// markRead marks a chat as read up to a message, and shows the account as typing where the
-// caller asks for that, too.
-func (in *outgoing) markRead(c *compat.Call) (compat.Answer, error) {
+// markRead marks a chat as read up to a message. If the caller asks for it, the account shows as typing, too.
+func (in *outgoing) markRead(c *compat.Call) (any, error) {
 	if in.Status != "read" {
-		return compat.Answer{}, bridge.Invalid("status can only be read")
+		return nil, bridge.Invalid("status can only be read")
 	}
 	ref, err := parseMessageID(in.MessageID)
 	if err != nil {
-		return compat.Answer{}, err
+		return nil, err
 	}
 	if err := c.API.MarkRead(c.Context(), ref.Chat, ref.ID, c.Key()); err != nil {
-		return compat.Answer{}, err
+		return nil, err
 	}
 	if in.Typing != nil {
 		if err := c.API.ShowTyping(c.Context(), ref.Chat, bridge.TypingText); err != nil {
-			return compat.Answer{}, err
+			return nil, err
 		}
 	}
-	return compat.OK(done)
+	return done, nil
 }

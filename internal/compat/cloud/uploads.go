@@ -25,24 +25,23 @@ import (
 	"bridged/internal/intake"
 )
 
-// UploadsDir is the directory of what is uploaded, below that of the bridge.
+// UploadsDir is the directory of uploaded files in the data directory.
 const UploadsDir = "uploads"
 
 const (
-	// uploadLife is how long an uploaded file can be sent.
+	// uploadLife is how long an uploaded file is stored.
 	uploadLife     = 24 * time.Hour
 	maxUploads     = 1 << 30 // bytes of all uploaded files
-	maxUploadCount = 4096    // of them
-	// maxMIMEType bounds what a sender says of a file.
+	maxUploadCount = 4096    // number of uploaded files
+	// maxMIMEType limits the type that a sender gives, in bytes.
 	maxMIMEType = 200
 )
 
-// Quotas of token trees: a quarter is for BRIDGE_TOKEN alone.
+// These are the quotas of token trees. A quarter is reserved for BRIDGE_TOKEN.
 var uploadBytes, uploadCount = intake.Divide(maxUploads), intake.Divide(maxUploadCount)
 
-// uploads stores uploaded files until they are a day old, or their token ends: the bytes of
-// each under its id, and next to it what describes it. A file exists for the token alone
-// that uploaded it.
+// uploads stores uploaded files for a day, or until their token ends. Each file has its id as its name, and its
+// description next to it. Only the token that uploaded a file can see it.
 type uploads struct {
 	dir string
 	log zerolog.Logger
@@ -51,13 +50,13 @@ type uploads struct {
 	untilRevoked func(ctx context.Context, token int64) (until context.Context, valid bool)
 
 	mu   sync.Mutex
-	kept map[string]*upload // by id; guarded by mu
+	byID map[string]*upload // guarded by mu
 }
 
 // upload describes an uploaded file.
 type upload struct {
-	Owner    string    `json:"owner"` // the SHA-256 of the token that uploaded it
-	Token    int64     `json:"token"` // its id; 0 is BRIDGE_TOKEN
+	Owner    string    `json:"owner"` // hash of the token that uploaded it
+	Token    int64     `json:"token"` // id of the token; 0 is BRIDGE_TOKEN
 	Family   int64     `json:"family"`
 	Name     string    `json:"name"`
 	MimeType string    `json:"mimeType"`
@@ -66,14 +65,14 @@ type upload struct {
 	At       time.Time `json:"at"`
 	Until    time.Time `json:"until"`
 
-	isWhole bool // false while it is being written
-	ends    *time.Timer
-	forget  func() bool // ends the wait for the revocation of the token
+	isComplete bool // false while it is being written
+	expiry     *time.Timer
+	stop       func() bool // stops waiting for the revocation of the token
 }
 
-// openUploads opens the directory with what an earlier run has kept in it.
+// openUploads opens the directory with the files of earlier runs.
 func openUploads(o compat.Options) (*uploads, error) {
-	u := &uploads{dir: filepath.Join(o.DataDir, UploadsDir), log: o.Log, now: time.Now, untilRevoked: o.UntilRevoked, kept: make(map[string]*upload)}
+	u := &uploads{dir: filepath.Join(o.DataDir, UploadsDir), log: o.Log, now: time.Now, untilRevoked: o.UntilRevoked, byID: make(map[string]*upload)}
 	if err := os.MkdirAll(u.dir, 0o700); err != nil {
 		return nil, err
 	}
@@ -84,11 +83,11 @@ func openUploads(o compat.Options) (*uploads, error) {
 	for _, entry := range entries {
 		id, isDescription := strings.CutSuffix(entry.Name(), ".json")
 		if one, err := u.read(id); isDescription && err == nil && u.now().Before(one.Until) {
-			u.enter(id, one)
+			u.add(id, one)
 		}
 	}
-	for _, entry := range entries { // what a run that ended in between has left
-		if id := strings.TrimSuffix(entry.Name(), ".json"); u.kept[id] == nil {
+	for _, entry := range entries { // remove what an interrupted run has left
+		if id := strings.TrimSuffix(entry.Name(), ".json"); u.byID[id] == nil {
 			u.erase(id)
 		}
 	}
@@ -97,25 +96,25 @@ func openUploads(o compat.Options) (*uploads, error) {
 
 func (u *uploads) path(id string) string { return filepath.Join(u.dir, id) }
 
-// read reads what describes a file, if all of that is there.
+// read reads the description of a file. It returns an error if the file is incomplete.
 func (u *uploads) read(id string) (*upload, error) {
 	data, err := os.ReadFile(u.path(id) + ".json")
 	if err != nil {
 		return nil, err
 	}
-	one := &upload{isWhole: true}
+	one := &upload{isComplete: true}
 	if err := json.Unmarshal(data, one); err != nil {
 		return nil, err
 	}
 	info, err := os.Stat(u.path(id))
 	if err == nil && info.Size() != one.Size {
-		err = errors.New("the file is not whole")
+		err = errors.New("the file is incomplete")
 	}
 	return one, err
 }
 
-// enter makes a file known until its end, unless its token has ended.
-func (u *uploads) enter(id string, one *upload) {
+// add adds a file until it expires, unless its token has ended.
+func (u *uploads) add(id string, one *upload) {
 	revoked := context.Background()
 	if one.Token != 0 {
 		var valid bool
@@ -123,19 +122,19 @@ func (u *uploads) enter(id string, one *upload) {
 			return
 		}
 	}
-	u.kept[id] = one
-	one.ends = time.AfterFunc(one.Until.Sub(u.now()), func() { u.drop(id) })
-	one.forget = context.AfterFunc(revoked, func() { u.drop(id) })
+	u.byID[id] = one
+	one.expiry = time.AfterFunc(one.Until.Sub(u.now()), func() { u.delete(id) })
+	one.stop = context.AfterFunc(revoked, func() { u.delete(id) })
 }
 
-// drop forgets a file and removes it.
-func (u *uploads) drop(id string) {
+// delete deletes a file.
+func (u *uploads) delete(id string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if one := u.kept[id]; one != nil {
-		one.ends.Stop()
-		one.forget()
-		delete(u.kept, id)
+	if one := u.byID[id]; one != nil {
+		one.expiry.Stop()
+		one.stop()
+		delete(u.byID, id)
 	}
 	u.erase(id)
 }
@@ -143,19 +142,19 @@ func (u *uploads) drop(id string) {
 func (u *uploads) erase(id string) {
 	for _, path := range []string{u.path(id), u.path(id) + ".json"} {
 		if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
-			u.log.Error().Err(err).Msg("uploaded file not removed")
+			u.log.Error().Err(err).Msg("cannot remove an uploaded file")
 		}
 	}
 }
 
-// ownerOf returns what stands for a token.
+// ownerOf returns the hash of a token.
 func ownerOf(token string) string {
 	sum := sha256.Sum256([]byte("uploads of " + token))
 	return hex.EncodeToString(sum[:])
 }
 
-// keep stores a file for the token with a secret, and returns its id.
-func (u *uploads) keep(secret string, token bridge.Token, from *compat.Upload, mimeType string) (id string, err error) {
+// store stores a file of the token with a secret, and returns its id.
+func (u *uploads) store(secret string, token bridge.Token, from *compat.Upload, mimeType string) (id string, err error) {
 	one := &upload{
 		Owner: ownerOf(secret), Token: token.ID, Family: token.Family,
 		Name: bridge.PlainFileName(from.Name), MimeType: typeOf(from, mimeType), Size: from.Size(), At: u.now(),
@@ -168,26 +167,26 @@ func (u *uploads) keep(secret string, token bridge.Token, from *compat.Upload, m
 		return "", err
 	}
 	if err := u.write(id, one, from.Open()); err != nil {
-		u.drop(id)
+		u.delete(id)
 		return "", bridge.Fail(bridge.CodeStorageUnavailable, "the file could not be stored: the disk may be full").Because(err)
 	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if u.kept[id] == nil { // its token has ended meanwhile
+	if u.byID[id] == nil { // its token ended in the meantime
 		u.erase(id)
 		return "", bridge.Fail(bridge.CodeUnauthorized, "the token has expired or was revoked")
 	}
-	one.isWhole = true
+	one.isComplete = true
 	return id, nil
 }
 
-// reserve makes room for a file, within the quota of its token tree.
+// reserve adds a file if the quota of its token tree allows it.
 func (u *uploads) reserve(id string, one *upload) error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	var size, count intake.Usage
 	oldest := one.Until
-	for _, other := range append(slices.Collect(maps.Values(u.kept)), one) {
+	for _, other := range append(slices.Collect(maps.Values(u.byID)), one) {
 		size.Add(one.Family, other.Family, other.Size)
 		count.Add(one.Family, other.Family, 1)
 		if other.Until.Before(oldest) {
@@ -197,16 +196,16 @@ func (u *uploads) reserve(id string, one *upload) error {
 	if !uploadBytes.Admits(one.Family, size) || !uploadCount.Admits(one.Family, count) {
 		return &bridge.Error{
 			Code: bridge.CodeRateLimited, RetryAfter: max(oldest.Sub(one.At), time.Second),
-			Msg: "there is no room for another uploaded file: DELETE those that were sent; each is removed after a day",
+			Msg: "there is no space for another uploaded file: DELETE files that were sent; each is removed after a day",
 		}
 	}
-	if u.enter(id, one); u.kept[id] == nil {
+	if u.add(id, one); u.byID[id] == nil {
 		return bridge.Fail(bridge.CodeUnauthorized, "the token has expired or was revoked")
 	}
 	return nil
 }
 
-// write writes a file, and then what describes it.
+// write writes a file and its description.
 func (u *uploads) write(id string, one *upload, from io.Reader) error {
 	file, err := os.OpenFile(u.path(id), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -221,7 +220,7 @@ func (u *uploads) write(id string, one *upload, from io.Reader) error {
 	return u.describe(id, one)
 }
 
-// describe writes what describes a file.
+// describe writes the description of a file.
 func (u *uploads) describe(id string, one *upload) error {
 	description, err := json.Marshal(one)
 	if err != nil {
@@ -230,8 +229,7 @@ func (u *uploads) describe(id string, one *upload) error {
 	return os.WriteFile(u.path(id)+".json", description, 0o600)
 }
 
-// typeOf returns the type of a file: what its sender says, if that is one, or what it looks
-// like.
+// typeOf returns the type that the sender of a file gives. If that is not valid, it is detected.
 func typeOf(from *compat.Upload, given string) string {
 	for _, one := range []string{given, from.MimeType} {
 		kind, parameters, err := mime.ParseMediaType(one)
@@ -243,20 +241,20 @@ func typeOf(from *compat.Upload, given string) string {
 		}
 	}
 	head := make([]byte, 512)
-	n, _ := from.ReadAt(head, 0) // a shorter file is whole
+	n, _ := from.ReadAt(head, 0) // an error means that the file is shorter
 	return http.DetectContentType(head[:n])
 }
 
-// find returns the file of a token. The caller holds mu.
+// find returns a file of the token. The caller holds mu.
 func (u *uploads) find(token, id string) (*upload, error) {
-	one := u.kept[id]
-	if one == nil || !one.isWhole || one.Owner != ownerOf(token) || !u.now().Before(one.Until) {
+	one := u.byID[id]
+	if one == nil || !one.isComplete || one.Owner != ownerOf(token) || !u.now().Before(one.Until) {
 		return nil, bridge.NotFound("there is no file with the id %q: an uploaded file can be sent for a day, with the token that uploaded it", bridge.Beginning(id, 100))
 	}
 	return one, nil
 }
 
-// open opens a file of a token.
+// open opens a file of the token.
 func (u *uploads) open(token, id string) (*compat.Upload, error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -271,7 +269,7 @@ func (u *uploads) open(token, id string) (*compat.Upload, error) {
 	return &compat.Upload{File: openFile{file, one.Size}, Name: one.Name, MimeType: one.MimeType}, nil
 }
 
-// openFile is an uploaded file that is being read.
+// openFile is an open uploaded file.
 type openFile struct {
 	*os.File
 	size int64
@@ -280,26 +278,26 @@ type openFile struct {
 // Size returns the size of the file in bytes.
 func (f openFile) Size() int64 { return f.size }
 
-// Close closes the file, which stays.
+// Close closes the file without removing it.
 func (f openFile) Close() { _ = f.File.Close() } // it was only read
 
 // sum returns the SHA-256 of a file in hexadecimal.
 func (u *uploads) sum(id string) string {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if one := u.kept[id]; one != nil {
+	if one := u.byID[id]; one != nil {
 		return one.SHA256
 	}
 	return ""
 }
 
-// remove removes a file of a token.
+// remove removes a file of the token.
 func (u *uploads) remove(token, id string) error {
 	u.mu.Lock()
 	_, err := u.find(token, id)
 	u.mu.Unlock()
 	if err == nil {
-		u.drop(id)
+		u.delete(id)
 	}
 	return err
 }

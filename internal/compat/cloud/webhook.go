@@ -18,17 +18,16 @@ import (
 	"bridged/internal/webhook/format"
 )
 
-// Webhook is the form in which Meta posts what happens: one message or one status a post.
+// Webhook is the format of Meta's webhooks, with one message or status in a post.
 type Webhook struct{}
 
-// subscribed is the field of Meta's webhooks that there is. A webhook that the door made
-// names it.
+// subscribed is the only field of Meta's webhooks that there is. The webhooks that subscribe creates have it.
 var subscribed = []string{"messages"}
 
-// posted are the types of events of which there are posts.
+// posted has the types of events that are posted.
 var posted = []bridge.EventType{bridge.EventMessageCreated, bridge.EventMessageUpdated, bridge.EventMessageStatus}
 
-// maxVerifyToken bounds the token that a receiver knows the bridge by.
+// maxVerifyToken limits the token by which a receiver recognises the bridge.
 const maxVerifyToken = 256
 
 // Check implements [format.Format].
@@ -40,13 +39,13 @@ func (Webhook) Check(w bridge.Webhook) error {
 	case len(o.Events) > 0 && !slices.Equal(o.Events, subscribed):
 		return bridge.Invalid("formatOptions.events can only be messages in the format cloud")
 	case o.VerifyToken == "" || len(o.VerifyToken) > maxVerifyToken:
-		return bridge.Invalid("formatOptions.verifyToken is required in the format cloud: the text of at most %d bytes that the receiver knows the bridge by", maxVerifyToken)
+		return bridge.Invalid("formatOptions.verifyToken is required in the format cloud: the text of at most %d bytes by which the receiver recognises the bridge", maxVerifyToken)
 	}
 	return format.CheckText(w.Secret)
 }
 
-// Challenge implements [format.Verifier]. The answer is a number without leading zeros, as
-// some receivers answer it as one.
+// Challenge implements [format.Verifier]. Some receivers answer with a number, so the answer is one without
+// leading zeros.
 func (Webhook) Challenge(w bridge.Webhook) (address, answer string) {
 	const least, most = 1_000_000_000, 1 << 31
 	n, _ := rand.Int(rand.Reader, big.NewInt(most-least)) // never fails (crypto/rand)
@@ -63,7 +62,7 @@ func (Webhook) Challenge(w bridge.Webhook) (address, answer string) {
 	return u.String(), answer
 }
 
-var errNoAccount = errors.New("no account is linked, of which the posts would be")
+var errNoAccount = errors.New("no account is linked that the posts could name")
 
 // Posts implements [format.Format].
 func (Webhook) Posts(d format.Delivery) (posts []format.Post, err error) {
@@ -93,13 +92,13 @@ func sign(secret string, body []byte) string {
 // object is a JSON object.
 type object = map[string]any
 
-// change is what one post reports, without what names the account.
+// change is the content of a post without the account.
 type change struct {
 	field string
 	value object
 }
 
-// envelope puts the account around a change.
+// envelope returns the body of a post.
 func envelope(own format.Account, c change) object {
 	number := "0"
 	if own.User != nil {
@@ -112,8 +111,8 @@ func envelope(own format.Account, c change) object {
 	}}
 }
 
-// encode returns JSON in ASCII, as Meta writes it: some receivers escape what they have
-// read again before they check its signature.
+// encode returns JSON in ASCII, as Meta does, because some receivers escape the body again before they check its
+// signature.
 func encode(v any) ([]byte, error) {
 	plain, err := bridge.EncodeJSON(v)
 	if err != nil {

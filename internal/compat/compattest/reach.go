@@ -1,4 +1,4 @@
-// Package compattest tries the routes of a door with every kind of token.
+// Package compattest tries the routes of an adapter with every kind of token.
 package compattest
 
 import (
@@ -83,13 +83,13 @@ func (r Try) permits(token bridge.Token) bool {
 	return r.Scope == "" || token.Allows(r.Scope) && (r.Also == "" || token.Allows(r.Also)) && (!r.Whole || token.Chats == nil)
 }
 
-// Scene is the door of a real API over a real store, whose account is not connected.
+// Scene is the adapter of a real API over a real store, whose account is not connected.
 type Scene struct {
 	Options compat.Options
 	Files   string // the directory of the files that come in bodies
 	t       *testing.T
 	open    func(compat.Options) http.Handler
-	door    http.Handler
+	adapter http.Handler
 	store   *store.Store
 	router  *api.Handler
 	key     string // the header with the token
@@ -100,13 +100,13 @@ func AnyToken(context.Context, string) (bridge.Token, bool) {
 	return bridge.Token{Scopes: bridge.Scopes()}, true
 }
 
-// NewScene opens a door of an account that is not paired, whose callers have their token in
+// NewScene opens an adapter of an account that is not paired, whose callers have their token in
 // a header.
 func NewScene(t *testing.T, open func(compat.Options) http.Handler, key string, formats map[bridge.WebhookFormat]format.Format) Scene {
 	return newScene(t, unpaired{}, open, key, formats)
 }
 
-// NewLinkedScene opens a door of an account that is linked.
+// NewLinkedScene opens an adapter of an account that is linked.
 func NewLinkedScene(t *testing.T, open func(compat.Options) http.Handler, key string, formats map[bridge.WebhookFormat]format.Format) Scene {
 	return newScene(t, linked{}, open, key, formats)
 }
@@ -136,7 +136,7 @@ func newScene(t *testing.T, account api.Account, open func(compat.Options) http.
 			return file, nil
 		},
 	}
-	scene := Scene{Options: options, Files: dir, t: t, open: open, door: open(options), store: s, router: router, key: key}
+	scene := Scene{Options: options, Files: dir, t: t, open: open, adapter: open(options), store: s, router: router, key: key}
 	scene.Save(bridge.Group{JID: Club, Name: "Readers", Participants: []bridge.Participant{{JID: Grace}}})
 	scene.Save(bridge.Message{Chat: Club, ID: "G1", SenderJID: Grace, PushName: "Grace", MessageType: "conversation", Content: "to all", Raw: []byte{0x0a, 0x01, 'x'}})
 	return scene
@@ -150,8 +150,8 @@ func (s Scene) Save(fact bridge.Fact) {
 	}
 }
 
-// Reopen opens the door again, as after a restart.
-func (s *Scene) Reopen() { s.door = s.open(s.Options) }
+// Reopen opens the adapter again, as after a restart.
+func (s *Scene) Reopen() { s.adapter = s.open(s.Options) }
 
 // Token makes a token.
 func (s Scene) Token(chats []bridge.JID, scopes ...bridge.Scope) client.MadeToken {
@@ -197,7 +197,7 @@ func (s Scene) Ask(r Try, token string) *httptest.ResponseRecorder {
 		req.Header.Set("Content-Type", r.Type)
 	}
 	w := httptest.NewRecorder()
-	s.door.ServeHTTP(w, req)
+	s.adapter.ServeHTTP(w, req)
 	return w
 }
 

@@ -38,7 +38,7 @@ func TestDelay_HoldsNoReservationOfBodies(t *testing.T) {
 				_, _ = io.WriteString(w, `{"account":{"jid":"15550001111@s.whatsapp.net"}}`)
 			}
 		})
-		door := New(compat.Options{Client: client.InProcess(api, ""), Instance: "bridged", Log: zerolog.Nop(), Token: func(context.Context, string) (bridge.Token, bool) {
+		adapter := New(compat.Options{Client: client.InProcess(api, ""), Instance: "bridged", Log: zerolog.Nop(), Token: func(context.Context, string) (bridge.Token, bool) {
 			return bridge.Token{ID: 7, Family: 7, Scopes: bridge.Scopes()}, true
 		}})
 		send := func(delay, size int) int {
@@ -46,7 +46,7 @@ func TestDelay_HoldsNoReservationOfBodies(t *testing.T) {
 			r := httptest.NewRequest(http.MethodPost, "/message/sendText/bridged", strings.NewReader(body))
 			r.Header.Set("apikey", "key")
 			w := httptest.NewRecorder()
-			door.ServeHTTP(w, r)
+			adapter.ServeHTTP(w, r)
 			return w.Code
 		}
 		began := time.Now()

@@ -1,5 +1,5 @@
-// Package evolution is the door for clients of Evolution API v2: n8n's node, Uptime Kuma,
-// Apprise, scripts. It answers as version 2.3 does, for one instance.
+// Package evolution answers the clients of Evolution API v2, such as n8n's node, Uptime Kuma, Apprise and
+// scripts. It answers as version 2.3 does, for one instance.
 package evolution
 
 import (
@@ -12,160 +12,140 @@ import (
 	"bridged/internal/compat"
 )
 
-// Prefix begins the paths of the door.
+// Prefix is the beginning of the adapter's paths.
 const Prefix = "/evolution"
 
-// version is that of Evolution API whose answers these are.
+// version is the version of Evolution API that the adapter answers as.
 const version = "2.3.6"
 
-type door struct {
-	*compat.Door
-	instance string // the name of the only instance
+type adapter struct {
+	*compat.Adapter
+	instance string // name of the only instance
 }
 
-// New returns the door.
+// New returns the adapter.
 func New(o compat.Options) http.Handler {
-	d := door{compat.NewDoor(o, peer{}), o.Instance}
-	mux := http.NewServeMux() // chi would take the API's router, which calls reach, for a part of itself
-	mux.HandleFunc("/", d.Refuse(noRoute))
-	mux.HandleFunc("GET /{$}", d.Open(map[string]any{"status": http.StatusOK, "message": "Welcome to the Evolution API, it is working!", "version": version, "clientName": d.instance}))
-	for _, r := range d.routes() {
-		handle := r.handle
-		if strings.HasSuffix(r.pattern, "{instance}") {
-			handle = d.of(handle)
-		}
-		answer := d.Handle(r.scope, fieldsOf[r.pattern].Of(handle), r.file)
-		mux.HandleFunc(r.pattern, answer)
-		if path, isPost := strings.CutPrefix(r.pattern, http.MethodPost); isPost { // which some clients send
-			mux.HandleFunc(http.MethodPut+path, answer)
+	a := adapter{compat.NewAdapter(o, upstream{o.Instance}, fieldsOf), o.Instance}
+	mux := http.NewServeMux() // chi would mistake the API's router, which calls reach, for a part of itself
+	mux.HandleFunc("/", a.Refuse(noRoute))
+	mux.HandleFunc("GET /{$}", a.Open(map[string]any{"status": http.StatusOK, "message": "Welcome to the Evolution API, it is working!", "version": version, "clientName": a.instance}))
+	for _, r := range a.routes() {
+		handler := a.Handler(compat.Route(r))
+		mux.HandleFunc(r.Pattern, handler)
+		if path, isPost := strings.CutPrefix(r.Pattern, http.MethodPost); isPost { // some clients send PUT
+			mux.HandleFunc(http.MethodPut+path, handler)
 		}
 	}
 	return mux
 }
 
-// reading returns a route that reads its body, a JSON object, before.
-func reading[T any](route func(*compat.Call, T) (compat.Answer, error)) func(*compat.Call) (compat.Answer, error) {
-	return func(c *compat.Call) (compat.Answer, error) {
-		var in T
-		if err := c.Decode(&in); err != nil {
-			return compat.Answer{}, err
-		}
-		return route(c, in)
-	}
-}
-
-// The scopes that routes need.
+// The columns of the table of routes: required scopes and statuses.
 const (
 	toRead, toSend, toManage = bridge.ScopeRead, bridge.ScopeSend, bridge.ScopeManage
 	toAll                    = bridge.Scope("")
+
+	statusOK, statusCreated = http.StatusOK, http.StatusCreated
 )
 
-// route binds a method and a path to what the door does there.
-type route struct {
-	pattern string
-	scope   bridge.Scope // that a token needs for any call of it; empty for none
-	handle  func(*compat.Call) (compat.Answer, error)
-	file    string // member of the body that may hold one in base64; empty for none
-}
+// route is a row of the table.
+type route compat.Route
 
-// routes lists all that need a key.
-func (d door) routes() []route {
+// routes returns the routes that need a key.
+func (a adapter) routes() []route {
 	return []route{
-		{"POST /message/sendText/{instance}", toSend, reading(sendText), ""},
-		{"POST /message/sendMedia/{instance}", toSend, reading(sendMedia), "media"},
-		{"POST /message/sendWhatsAppAudio/{instance}", toSend, reading(sendAudio), "audio"},
-		{"POST /message/sendSticker/{instance}", toSend, reading(sendSticker), "sticker"},
-		{"POST /message/sendPtv/{instance}", toSend, reading(sendRoundVideo), "video"},
-		{"POST /message/sendLocation/{instance}", toSend, reading(sendLocation), ""},
-		{"POST /message/sendContact/{instance}", toSend, reading(sendContact), ""},
-		{"POST /message/sendPoll/{instance}", toSend, reading(sendPoll), ""},
-		{"POST /message/sendReaction/{instance}", toSend, reading(sendReaction), ""},
+		{"POST /message/sendText/{instance}", toSend, statusCreated, compat.Reading(sendText), ""},
+		{"POST /message/sendMedia/{instance}", toSend, statusCreated, compat.Reading(sendMedia), "media"},
+		{"POST /message/sendWhatsAppAudio/{instance}", toSend, statusCreated, compat.Reading(sendAudio), "audio"},
+		{"POST /message/sendSticker/{instance}", toSend, statusCreated, compat.Reading(sendSticker), "sticker"},
+		{"POST /message/sendPtv/{instance}", toSend, statusCreated, compat.Reading(sendRoundVideo), "video"},
+		{"POST /message/sendLocation/{instance}", toSend, statusCreated, compat.Reading(sendLocation), ""},
+		{"POST /message/sendContact/{instance}", toSend, statusCreated, compat.Reading(sendContact), ""},
+		{"POST /message/sendPoll/{instance}", toSend, statusCreated, compat.Reading(sendPoll), ""},
+		{"POST /message/sendReaction/{instance}", toSend, statusCreated, compat.Reading(sendReaction), ""},
 
-		{"POST /chat/whatsappNumbers/{instance}", toRead, reading(checkNumbers), ""},
-		{"POST /chat/markMessageAsRead/{instance}", toSend, reading(markRead), ""},
-		{"POST /chat/sendPresence/{instance}", toSend, reading(showPresence), ""},
-		{"DELETE /chat/deleteMessageForEveryone/{instance}", toSend, reading(deleteMessage), ""},
-		{"POST /chat/updateMessage/{instance}", toSend, reading(updateMessage), ""},
-		{"POST /chat/findMessages/{instance}", toRead, reading(findMessages), ""},
-		{"POST /chat/findChats/{instance}", toRead, findChats, ""},
-		{"POST /chat/findContacts/{instance}", toRead, findContacts, ""},
-		{"POST /chat/getBase64FromMediaMessage/{instance}", toRead, reading(downloadMedia), ""},
-		{"POST /chat/fetchProfilePictureUrl/{instance}", toRead, reading(showPicture), ""},
-		{"POST /chat/fetchProfile/{instance}", toRead, reading(showProfile), ""},
-		{"POST /chat/archiveChat/{instance}", toSend, reading(archiveChat), ""},
-		{"POST /chat/markChatUnread/{instance}", toSend, reading(markUnread), ""},
-		{"POST /chat/updateBlockStatus/{instance}", toSend, reading(setBlocked), ""},
+		{"POST /chat/whatsappNumbers/{instance}", toRead, statusOK, compat.Reading(checkNumbers), ""},
+		{"POST /chat/markMessageAsRead/{instance}", toSend, statusCreated, compat.Reading(markRead), ""},
+		{"POST /chat/sendPresence/{instance}", toSend, statusCreated, compat.Reading(showPresence), ""},
+		{"DELETE /chat/deleteMessageForEveryone/{instance}", toSend, statusCreated, compat.Reading(deleteMessage), ""},
+		{"POST /chat/updateMessage/{instance}", toSend, statusOK, compat.Reading(updateMessage), ""},
+		{"POST /chat/findMessages/{instance}", toRead, statusOK, compat.Reading(findMessages), ""},
+		{"POST /chat/findChats/{instance}", toRead, statusOK, findChats, ""},
+		{"POST /chat/findContacts/{instance}", toRead, statusOK, findContacts, ""},
+		{"POST /chat/getBase64FromMediaMessage/{instance}", toRead, statusCreated, compat.Reading(downloadMedia), ""},
+		{"POST /chat/fetchProfilePictureUrl/{instance}", toRead, statusOK, compat.Reading(showPicture), ""},
+		{"POST /chat/fetchProfile/{instance}", toRead, statusOK, compat.Reading(showProfile), ""},
+		{"POST /chat/archiveChat/{instance}", toSend, statusCreated, compat.Reading(archiveChat), ""},
+		{"POST /chat/markChatUnread/{instance}", toSend, statusCreated, compat.Reading(markUnread), ""},
+		{"POST /chat/updateBlockStatus/{instance}", toSend, statusCreated, compat.Reading(setBlocked), ""},
 
-		{"GET /instance/fetchInstances", toRead, d.listInstances, ""},
-		{"GET /instance/connectionState/{instance}", toRead, d.showState, ""},
-		{"GET /instance/connect/{instance}", toRead, d.connect, ""},
-		{"POST /instance/restart/{instance}", toManage, d.restart, ""},
-		{"DELETE /instance/logout/{instance}", toManage, logout, ""},
-		{"POST /instance/create", toAll, reading(d.createInstance), ""},
-		{"GET /settings/find/{instance}", toAll, showSettings, ""},
-		{"POST /webhook/set/{instance}", toManage, setWebhook, ""},
-		{"GET /webhook/find/{instance}", toManage, findWebhook, ""},
+		{"GET /instance/fetchInstances", toRead, statusOK, a.listInstances, ""},
+		{"GET /instance/connectionState/{instance}", toRead, statusOK, a.showState, ""},
+		{"GET /instance/connect/{instance}", toRead, statusOK, a.connect, ""},
+		{"POST /instance/restart/{instance}", toManage, statusOK, a.restart, ""},
+		{"DELETE /instance/logout/{instance}", toManage, statusOK, logout, ""},
+		{"POST /instance/create", toAll, statusCreated, compat.Reading(a.createInstance), ""},
+		{"GET /settings/find/{instance}", toAll, statusOK, showSettings, ""},
+		{"POST /webhook/set/{instance}", toManage, statusCreated, compat.Reading(setWebhook), ""},
+		{"GET /webhook/find/{instance}", toManage, statusOK, findWebhook, ""},
 
-		{"GET /group/fetchAllGroups/{instance}", toRead, listGroups, ""},
-		{"GET /group/findGroupInfos/{instance}", toRead, showGroup, ""},
-		{"GET /group/participants/{instance}", toRead, listParticipants, ""},
-		{"GET /group/inviteCode/{instance}", toRead, showInvite, ""},
-		{"POST /group/revokeInviteCode/{instance}", toSend, revokeInvite, ""},
-		{"GET /group/acceptInviteCode/{instance}", toSend, joinGroup, ""},
-		{"POST /group/create/{instance}", toSend, reading(createGroup), ""},
-		{"POST /group/updateParticipant/{instance}", toSend, reading(changeParticipants), ""},
-		{"POST /group/updateGroupSubject/{instance}", toSend, changeGroup(subjectOf), ""},
-		{"POST /group/updateGroupDescription/{instance}", toSend, changeGroup(descriptionOf), ""},
-		{"POST /group/updateGroupPicture/{instance}", toSend, setGroupPicture, "image"},
-		{"POST /group/updateSetting/{instance}", toSend, changeGroup(settingOf), ""},
-		{"POST /group/toggleEphemeral/{instance}", toSend, changeGroup(timerOf), ""},
-		{"DELETE /group/leaveGroup/{instance}", toSend, leaveGroup, ""},
+		{"GET /group/fetchAllGroups/{instance}", toRead, statusOK, listGroups, ""},
+		{"GET /group/findGroupInfos/{instance}", toRead, statusOK, ofGroup(showGroup), ""},
+		{"GET /group/participants/{instance}", toRead, statusOK, ofGroup(listParticipants), ""},
+		{"GET /group/inviteCode/{instance}", toRead, statusOK, ofGroup(showInvite), ""},
+		{"POST /group/revokeInviteCode/{instance}", toSend, statusCreated, ofGroup(revokeInvite), ""},
+		{"GET /group/acceptInviteCode/{instance}", toSend, statusOK, joinGroup, ""},
+		{"POST /group/create/{instance}", toSend, statusCreated, compat.Reading(createGroup), ""},
+		{"POST /group/updateParticipant/{instance}", toSend, statusCreated, inGroup(changeParticipants), ""},
+		{"POST /group/updateGroupSubject/{instance}", toSend, statusCreated, changeGroup(subjectOf), ""},
+		{"POST /group/updateGroupDescription/{instance}", toSend, statusCreated, changeGroup(descriptionOf), ""},
+		{"POST /group/updateGroupPicture/{instance}", toSend, statusCreated, inGroup(setGroupPicture), "image"},
+		{"POST /group/updateSetting/{instance}", toSend, statusCreated, changeGroup(settingOf), ""},
+		{"POST /group/toggleEphemeral/{instance}", toSend, statusCreated, changeGroup(timerOf), ""},
+		{"DELETE /group/leaveGroup/{instance}", toSend, statusOK, ofGroup(leaveGroup), ""},
 	}
 }
 
-// of returns a route of our instance.
-func (d door) of(handle func(*compat.Call) (compat.Answer, error)) func(*compat.Call) (compat.Answer, error) {
-	return func(c *compat.Call) (compat.Answer, error) {
-		if err := d.checkInstance(c.PathValue("instance")); err != nil {
-			return compat.Answer{}, err
-		}
-		return handle(c)
-	}
-}
-
-// checkInstance refuses an instance other than ours.
-func (d door) checkInstance(name string) error {
-	if plain, err := url.PathUnescape(name); err == nil && plain == d.instance {
-		return nil
-	}
-	return bridge.NotFound("The %q instance does not exist; it is %q here", bridge.Beginning(name, 100), d.instance)
-}
-
-// peer is Evolution API as its clients know it.
-type peer struct{}
+// upstream has the conventions of Evolution API.
+type upstream struct{ instance string }
 
 // Key returns the header apikey.
-func (peer) Key(r *http.Request) string { return r.Header.Get("apikey") }
+func (upstream) Key(r *http.Request) string { return r.Header.Get("apikey") }
 
-// groups are the first words of Evolution's routes. What of them the door does not have is
-// one click away in clients.
+// Check refuses an instance other than ours in the path.
+func (u upstream) Check(c *compat.Call) error {
+	if name := c.PathValue("instance"); name != "" {
+		return checkInstance(u.instance, name)
+	}
+	return nil
+}
+
+// checkInstance refuses an instance other than the one with the name own.
+func checkInstance(own, name string) error {
+	if plain, err := url.PathUnescape(name); err == nil && plain == own {
+		return nil
+	}
+	return bridge.NotFound("The %q instance does not exist; it is %q here", bridge.Beginning(name, 100), own)
+}
+
+// groups has the first words of Evolution's routes. Clients have buttons for routes of them that the
+// adapter does not have.
 var groups = []string{
 	"message", "chat", "instance", "group", "settings", "webhook", "proxy", "label", "call", "template", "business", "websocket", "rabbitmq", "sqs", "nats",
 	"kafka", "pusher", "chatwoot", "typebot", "openai", "dify", "flowise", "n8n", "evoai", "evolutionBot", "s3", "baileys",
 }
 
-// noRoute refuses what the door does not have.
+// noRoute refuses a path that the adapter does not have.
 func noRoute(r *http.Request) error {
 	group, _, isRoute := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
 	what := r.Method + " " + bridge.Beginning(r.URL.Path, 100)
 	if isRoute && slices.Contains(groups, group) {
-		return bridge.Invalid("bridged does not do this, and nothing was changed: there is no %s behind its Evolution door", what)
+		return bridge.Invalid("bridged does not do this, and nothing was changed: its Evolution API has no %s", what)
 	}
 	return bridge.NotFound("Cannot %s: bridged does not do this", what)
 }
 
-// Refusal returns Evolution's answer for an error. Clients print what is in message.
-func (peer) Refusal(_ *http.Request, c *compat.Call, err *bridge.Error) (int, any) {
+// Refusal returns Evolution's answer for an error. Clients print its message.
+func (upstream) Refusal(_ *http.Request, c *compat.Call, err *bridge.Error) (int, any) {
 	status := compat.Status(err.Code)
 	var message any = []string{err.Msg}
 	switch err.Code {

@@ -2,18 +2,18 @@ package evolution
 
 import "bridged/internal/compat"
 
-// Evolution's names of the fields of bridged's own sends.
+// Evolution's names for fields of the API.
 var (
 	ofSends   = compat.Fields{"jid": "number", "quotedMsgId": "quoted.key.id", "quotedChatJid": "quoted.key.remoteJid", "mentions": "mentioned", "mentionAll": "mentionsEveryOne"}
 	ofMembers = compat.Fields{"jid": "groupJid", "name": "subject", "topic": "description", "link": "inviteCode", "disappearingSeconds": "expiration"}
 )
 
-// ofFile returns the names for a route whose body has the file as a field.
+// ofFile returns the names for a route whose file is in a field of the body.
 func ofFile(field string) compat.Fields {
 	return ofSends.And(compat.Fields{"url": field, "file": field, "type": "mediatype"})
 }
 
-// fieldsOf has the names of fields in the refusals of routes.
+// fieldsOf has Evolution's names of fields by route, for refusals.
 var fieldsOf = map[string]compat.Fields{
 	"POST /message/sendText/{instance}":          ofSends,
 	"POST /message/sendMedia/{instance}":         ofFile("media"),

@@ -12,15 +12,15 @@ const (
 	eventParticipants = "group-participants.update"
 )
 
-// participantsChange is the data of a change of members (Baileys' group-participants.update).
+// participantsChange is the data of Baileys' event group-participants.update.
 type participantsChange struct {
 	ID           bridge.JID   `json:"id"`
-	Author       *bridge.JID  `json:"author"` // null if the network did not say who
+	Author       *bridge.JID  `json:"author"` // null if unknown
 	Action       string       `json:"action"` // add, remove, promote or demote
 	Participants []bridge.JID `json:"participants"`
 }
 
-// groupSettings is a group with the settings that have changed (Baileys' groups.update).
+// groupSettings has the changed settings of a group, as in Baileys' event groups.update.
 type groupSettings struct {
 	ID           bridge.JID  `json:"id"`
 	Author       *bridge.JID `json:"author"`
@@ -32,8 +32,7 @@ type groupSettings struct {
 	Ephemeral    *uint32     `json:"ephemeralDuration,omitempty"`
 }
 
-// groupChanged returns an event for each kind of change; none if the changes are
-// unknown.
+// groupChanged returns an event for each kind of change, or none if the changes are unknown.
 func groupChanged(e bridge.Event) (events []event) {
 	c := e.Changes.Group
 	if c == nil || e.Group == nil {
@@ -62,7 +61,7 @@ func groupChanged(e bridge.Event) (events []event) {
 	return events
 }
 
-// newOf returns the value after a change; nil for no change.
+// newOf returns the new value of a change, or nil if there is no change.
 func newOf[T comparable](c *bridge.Change[T]) *T {
 	if c == nil {
 		return nil

@@ -1,7 +1,7 @@
 package evolution
 
 import (
-	"net/http"
+	"cmp"
 	"slices"
 	"strings"
 
@@ -9,7 +9,7 @@ import (
 	"bridged/internal/compat"
 )
 
-// groupRecord is a group as Evolution shows it; what is not known is null.
+// groupRecord is a group as Evolution shows it. Unknown fields are null.
 type groupRecord struct {
 	ID           bridge.JID `json:"id"`
 	Subject      string     `json:"subject"`
@@ -48,141 +48,106 @@ func membersOf(g bridge.Group) []member {
 	members := make([]member, len(g.Participants))
 	for i, p := range g.Participants {
 		members[i] = member{ID: p.JID, LID: p.LID}
-		switch {
-		case p.IsSuperAdmin:
-			members[i].Admin = new("superadmin")
-		case p.IsAdmin:
-			members[i].Admin = new("admin")
+		if role := compat.Role(p, ""); role != "" {
+			members[i].Admin = &role
 		}
 	}
 	return members
 }
 
-// groupNamed returns the group that a call names, in its address or its body.
-func groupNamed(c *compat.Call) (bridge.JID, error) {
-	text := c.URL.Query().Get("groupJid")
-	if text == "" {
+// ofGroup returns the handler of a route that names its group in the query or the body.
+func ofGroup(handle func(c *compat.Call, group bridge.JID) (any, error)) compat.Handler {
+	return func(c *compat.Call) (any, error) {
 		var in struct {
 			GroupJID compat.Text `json:"groupJid"`
 		}
-		if err := c.DecodeOptional(&in); err != nil {
-			return "", err
+		text := c.URL.Query().Get("groupJid")
+		if text == "" {
+			if err := c.DecodeOptional(&in); err != nil {
+				return nil, err
+			}
+			text = string(in.GroupJID)
 		}
-		text = string(in.GroupJID)
-	}
-	if text == "" {
-		return "", bridge.Invalid("The group id needs to be informed in the query: groupJid")
-	}
-	jid, err := compat.Recipient(text)
-	if err == nil && !jid.IsGroup() {
-		err = bridge.Invalid("groupJid: %q is no group", bridge.Beginning(text, 60))
-	}
-	return jid, err
-}
-
-// group returns the group that a call names.
-func group(c *compat.Call) (bridge.Group, error) {
-	jid, err := groupNamed(c)
-	if err != nil {
-		return bridge.Group{}, err
-	}
-	detail, err := c.API.Group(c.Context(), jid)
-	return compat.GroupOf(detail), err
-}
-
-// listGroups lists all groups. Only with their members the network is asked about each.
-func listGroups(c *compat.Call) (compat.Answer, error) {
-	whole := strings.EqualFold(c.URL.Query().Get("getParticipants"), "true")
-	all := c.API.AllChats(c.Context(), bridge.ChatQuery{Type: bridge.ChatsGroup, Limit: 100})
-	return compat.OKList(compat.ItemsBytes, compat.Each(all, func(chat bridge.Chat) (any, error) {
-		if !whole {
-			return groupRecord{ID: chat.JID, Subject: chat.Name, Size: chat.Participants}, nil
+		if text == "" {
+			return nil, bridge.Invalid("The group id needs to be informed in the query: groupJid")
 		}
-		detail, err := c.API.Group(c.Context(), chat.JID)
-		return groupOf(compat.GroupOf(detail)), err
-	}))
-}
-
-func showGroup(c *compat.Call) (compat.Answer, error) {
-	shown, err := group(c)
-	if err != nil {
-		return compat.Answer{}, err
-	}
-	return compat.OK(groupOf(shown))
-}
-
-func listParticipants(c *compat.Call) (compat.Answer, error) {
-	shown, err := group(c)
-	if err != nil {
-		return compat.Answer{}, err
-	}
-	return compat.OK(map[string]any{"participants": membersOf(shown)})
-}
-
-func answerInvite(status int, link bridge.GroupLink, err error) (compat.Answer, error) {
-	return compat.Answer{Status: status, Body: map[string]string{"inviteUrl": link.Link, "inviteCode": link.Code}}, err
-}
-
-func showInvite(c *compat.Call) (compat.Answer, error) {
-	jid, err := groupNamed(c)
-	if err != nil {
-		return compat.Answer{}, err
-	}
-	link, err := c.API.GroupLink(c.Context(), jid)
-	return answerInvite(http.StatusOK, link, err)
-}
-
-func revokeInvite(c *compat.Call) (compat.Answer, error) {
-	jid, err := groupNamed(c)
-	if err != nil {
-		return compat.Answer{}, err
-	}
-	link, err := c.API.RevokeGroupLink(c.Context(), jid, c.Key())
-	return answerInvite(http.StatusCreated, link, err)
-}
-
-func joinGroup(c *compat.Call) (compat.Answer, error) {
-	code := c.URL.Query().Get("inviteCode")
-	if code == "" {
-		return compat.Answer{}, bridge.Invalid(`instance requires property "inviteCode"`)
-	}
-	join, err := c.API.JoinGroup(c.Context(), code, c.Key())
-	if err != nil {
-		return compat.Answer{}, err
-	}
-	return compat.OK(map[string]any{"accepted": join.Status == bridge.GroupJoined, "groupJid": join.JID})
-}
-
-// people reads people as clients write them.
-func people(texts []string) (jids []bridge.JID, err error) {
-	for _, text := range texts {
 		jid, err := compat.Recipient(text)
+		if err == nil && !jid.IsGroup() {
+			err = bridge.Invalid("groupJid: %q is no group", bridge.Beginning(text, 60))
+		}
 		if err != nil {
 			return nil, err
 		}
-		jids = append(jids, jid)
+		return handle(c, jid)
 	}
-	return jids, nil
 }
 
-// createGroupBody holds what [createGroup] reads.
+// inGroup returns a handler as ofGroup does, for a route that has more in its body.
+func inGroup[In any](handle func(c *compat.Call, group bridge.JID, in In) (any, error)) compat.Handler {
+	return compat.Reading(func(c *compat.Call, in In) (any, error) {
+		return ofGroup(func(c *compat.Call, group bridge.JID) (any, error) { return handle(c, group, in) })(c)
+	})
+}
+
+// listGroups lists all groups. It asks the network about each one only if their members are wanted.
+func listGroups(c *compat.Call) (any, error) {
+	whole := strings.EqualFold(c.URL.Query().Get("getParticipants"), "true")
+	all := c.API.AllChats(c.Context(), bridge.ChatQuery{Type: bridge.ChatsGroup, Limit: 100})
+	return &compat.List{Bytes: compat.ItemsBytes, Items: compat.Each(all, func(chat bridge.Chat) (any, error) {
+		if !whole {
+			return groupRecord{ID: chat.JID, Subject: chat.Name, Size: chat.Participants}, nil
+		}
+		return showGroup(c, chat.JID)
+	})}, nil
+}
+
+func showGroup(c *compat.Call, group bridge.JID) (any, error) {
+	shown, err := compat.Group(c, group)
+	return groupOf(shown), err
+}
+
+func listParticipants(c *compat.Call, group bridge.JID) (any, error) {
+	shown, err := compat.Group(c, group)
+	return map[string]any{"participants": membersOf(shown)}, err
+}
+
+func showInvite(c *compat.Call, group bridge.JID) (any, error) {
+	link, err := c.API.GroupLink(c.Context(), group)
+	return map[string]string{"inviteUrl": link.Link, "inviteCode": link.Code}, err
+}
+
+func revokeInvite(c *compat.Call, group bridge.JID) (any, error) {
+	link, err := c.API.RevokeGroupLink(c.Context(), group, c.Key())
+	return map[string]string{"inviteUrl": link.Link, "inviteCode": link.Code}, err
+}
+
+func joinGroup(c *compat.Call) (any, error) {
+	code := c.URL.Query().Get("inviteCode")
+	if code == "" {
+		return nil, bridge.Invalid(`instance requires property "inviteCode"`)
+	}
+	join, err := c.API.JoinGroup(c.Context(), code, c.Key())
+	return map[string]any{"accepted": join.Status == bridge.GroupJoined, "groupJid": join.JID}, err
+}
+
+// createGroupBody is the body of [createGroup].
 type createGroupBody struct {
 	Subject      compat.Text  `json:"subject"`
 	Description  compat.Text  `json:"description"`
 	Participants compat.Texts `json:"participants"`
 }
 
-func createGroup(c *compat.Call, in createGroupBody) (compat.Answer, error) {
-	jids, err := people(in.Participants)
+func createGroup(c *compat.Call, in createGroupBody) (any, error) {
+	people, err := compat.Recipients("participants", in.Participants)
 	if err != nil {
-		return compat.Answer{}, err
+		return nil, err
 	}
-	made, err := c.API.CreateGroup(c.Context(), string(in.Subject), jids, c.Key())
+	created, err := c.API.CreateGroup(c.Context(), string(in.Subject), people, c.Key())
 	if err != nil {
-		return compat.Answer{}, err
+		return nil, err
 	}
-	shown := groupRecord{ID: made.JID, Subject: made.Name}
-	for _, p := range made.Participants {
+	shown := groupRecord{ID: created.JID, Subject: created.Name}
+	for _, p := range created.Participants {
 		if p.Status == bridge.ParticipantDone || p.Status == bridge.ParticipantAlready {
 			shown.Participants = append(shown.Participants, member{ID: p.JID, LID: p.LID})
 		}
@@ -190,49 +155,38 @@ func createGroup(c *compat.Call, in createGroupBody) (compat.Answer, error) {
 	shown.Size = len(shown.Participants) + 1
 	if in.Description != "" {
 		shown.Desc = new(string(in.Description))
-		if _, err := c.API.ChangeGroup(c.Context(), made.JID, bridge.GroupPatch{Topic: shown.Desc}, ""); err != nil {
-			return compat.Answer{}, bridge.Fail(bridge.CodeOf(err), "the group %s was made, but its description was not set: %v", made.JID, err)
+		if _, err := c.API.ChangeGroup(c.Context(), created.JID, bridge.GroupPatch{Topic: shown.Desc}, ""); err != nil {
+			return nil, bridge.Fail(bridge.CodeOf(err), "the group %s was made, but its description was not set: %v", created.JID, err)
 		}
 	}
-	return compat.Answer{Status: http.StatusCreated, Body: shown}, nil
+	return shown, nil
 }
 
-// memberStatus has the network's number for each outcome; it is 409 for those that are not named.
+// memberStatus has the network's number for each outcome. Other outcomes are 409.
 var memberStatus = map[bridge.ParticipantStatus]string{
 	bridge.ParticipantDone: "200", bridge.ParticipantInvite: "403", bridge.ParticipantNotMember: "404", bridge.ParticipantNotOnNetwork: "404", bridge.ParticipantRecentlyLeft: "408",
 }
 
-// changeParticipantsBody holds what [changeParticipants] reads.
+// changeParticipantsBody is the body of [changeParticipants].
 type changeParticipantsBody struct {
 	Action       compat.Text  `json:"action"`
 	Participants compat.Texts `json:"participants"`
 }
 
-func changeParticipants(c *compat.Call, in changeParticipantsBody) (compat.Answer, error) {
-	jid, err := groupNamed(c)
+func changeParticipants(c *compat.Call, group bridge.JID, in changeParticipantsBody) (any, error) {
+	people, err := compat.Recipients("participants", in.Participants)
 	if err != nil {
-		return compat.Answer{}, err
+		return nil, err
 	}
-	jids, err := people(in.Participants)
-	if err != nil {
-		return compat.Answer{}, err
-	}
-	results, err := c.API.ChangeParticipants(c.Context(), jid, bridge.ParticipantAction(in.Action), jids, c.Key())
-	if err != nil {
-		return compat.Answer{}, err
-	}
+	results, err := c.API.ChangeParticipants(c.Context(), group, bridge.ParticipantAction(in.Action), people, c.Key())
 	changed := make([]map[string]any, len(results))
 	for i, result := range results {
-		status := memberStatus[result.Status]
-		if status == "" {
-			status = "409"
-		}
-		changed[i] = map[string]any{"jid": result.JID, "status": status, "error": result.Error}
+		changed[i] = map[string]any{"jid": result.JID, "status": cmp.Or(memberStatus[result.Status], "409"), "error": result.Error}
 	}
-	return compat.Answer{Status: http.StatusCreated, Body: map[string]any{"updateParticipants": changed}}, nil
+	return map[string]any{"updateParticipants": changed}, err
 }
 
-// groupChange holds what the routes that change a group are given.
+// groupChange is the body of the routes that change a group.
 type groupChange struct {
 	Subject     *compat.Text   `json:"subject"`
 	Description *compat.Text   `json:"description"`
@@ -273,43 +227,28 @@ func timerOf(in groupChange) (patch bridge.GroupPatch, err error) {
 	return bridge.GroupPatch{Disappearing: new(uint32(*in.Expiration))}, nil
 }
 
-// changeGroup returns the route that makes a change of a group.
-func changeGroup(patchOf func(groupChange) (bridge.GroupPatch, error)) func(*compat.Call) (compat.Answer, error) {
-	return func(c *compat.Call) (compat.Answer, error) {
-		var in groupChange
-		if err := c.Decode(&in); err != nil {
-			return compat.Answer{}, err
-		}
-		jid, err := groupNamed(c)
-		if err != nil {
-			return compat.Answer{}, err
-		}
+var updateDone = map[string]string{"update": "success"}
+
+// changeGroup returns the handler of a route that changes a group.
+func changeGroup(patchOf func(groupChange) (bridge.GroupPatch, error)) compat.Handler {
+	return inGroup(func(c *compat.Call, group bridge.JID, in groupChange) (any, error) {
 		patch, err := patchOf(in)
 		if err == nil {
-			_, err = c.API.ChangeGroup(c.Context(), jid, patch, c.Key())
+			_, err = c.API.ChangeGroup(c.Context(), group, patch, c.Key())
 		}
-		return compat.Answer{Status: http.StatusCreated, Body: map[string]string{"update": "success"}}, err
-	}
+		return updateDone, err
+	})
 }
 
-func setGroupPicture(c *compat.Call) (compat.Answer, error) {
-	var in struct {
-		Image compat.Text `json:"image"`
-	}
-	if err := c.Decode(&in); err != nil {
-		return compat.Answer{}, err
-	}
-	jid, err := groupNamed(c)
-	if err == nil {
-		err = compat.SetGroupPicture(c, jid, string(in.Image))
-	}
-	return compat.Answer{Status: http.StatusCreated, Body: map[string]string{"update": "success"}}, err
+// groupPicture is the body of [setGroupPicture].
+type groupPicture struct {
+	Image compat.Text `json:"image"`
 }
 
-func leaveGroup(c *compat.Call) (compat.Answer, error) {
-	jid, err := groupNamed(c)
-	if err == nil {
-		err = c.API.LeaveGroup(c.Context(), jid, c.Key())
-	}
-	return compat.Answer{Status: http.StatusOK, Body: map[string]any{"groupJid": jid, "leave": true}}, err
+func setGroupPicture(c *compat.Call, group bridge.JID, in groupPicture) (any, error) {
+	return updateDone, compat.SetGroupPicture(c, group, string(in.Image))
+}
+
+func leaveGroup(c *compat.Call, group bridge.JID) (any, error) {
+	return map[string]any{"groupJid": group, "leave": true}, c.API.LeaveGroup(c.Context(), group, c.Key())
 }

@@ -8,7 +8,6 @@ import (
 	"io"
 	"iter"
 	"math"
-	"net/http"
 	"strconv"
 	"strings"
 	"time"
@@ -18,63 +17,62 @@ import (
 	"bridged/internal/compat"
 )
 
-// markReadBody holds what [markRead] reads.
+// markReadBody is the body of [markRead].
 type markReadBody struct {
-	Messages []namedKey `json:"readMessages"`
+	Messages []messageKey `json:"readMessages"`
 }
 
-func markRead(c *compat.Call, in markReadBody) (compat.Answer, error) {
+func markRead(c *compat.Call, in markReadBody) (any, error) {
 	if len(in.Messages) == 0 {
-		return compat.Answer{}, bridge.Invalid(`instance requires property "readMessages"`)
+		return nil, bridge.Invalid(`instance requires property "readMessages"`)
 	}
-	for _, key := range in.Messages { // reading up to an older one changes nothing
+	for _, key := range in.Messages { // reading up to an older message changes nothing
 		chat, id, err := key.target()
 		if err == nil {
 			err = c.API.MarkRead(c.Context(), chat, id, "")
 		}
 		if err != nil {
-			return compat.Answer{}, err
+			return nil, err
 		}
 	}
-	return compat.Answer{Status: http.StatusCreated, Body: map[string]string{"message": "Read messages", "read": "success"}}, nil
+	return map[string]string{"message": "Read messages", "read": "success"}, nil
 }
 
-func deleteMessage(c *compat.Call, in namedKey) (compat.Answer, error) {
+func deleteMessage(c *compat.Call, in messageKey) (any, error) {
 	chat, id, err := in.target()
 	if err != nil {
-		return compat.Answer{}, err
+		return nil, err
 	}
 	deleted := bridge.Message{Chat: chat, ID: id, FromMe: bool(in.FromMe), SenderJID: bridge.JID(in.Participant)}
-	return sendWith(c, http.StatusCreated, func() (client.Sent, error) { return c.API.Delete(c.Context(), chat, id, c.Key()) },
-		func(account bridge.JID, sent bridge.Message) Record {
-			return sentRecord(account, sent).with(typeProtocol, revocation(deleted))
-		})
+	var m bridge.Message
+	err = c.Deliver(&m, func() (client.Sent, error) { return c.API.Delete(c.Context(), chat, id, c.Key()) })
+	return sentRecord(m).with(typeProtocol, revocation(deleted)), err
 }
 
-// updateMessageBody holds what [updateMessage] reads.
+// updateMessageBody is the body of [updateMessage].
 type updateMessageBody struct {
 	Number compat.Text `json:"number"`
 	Text   compat.Text `json:"text"`
-	Key    namedKey    `json:"key"`
+	Key    messageKey  `json:"key"`
 }
 
-func updateMessage(c *compat.Call, in updateMessageBody) (compat.Answer, error) {
+func updateMessage(c *compat.Call, in updateMessageBody) (any, error) {
 	if in.Key.RemoteJID == "" {
 		in.Key.RemoteJID = in.Number
 	}
 	chat, id, err := in.Key.target()
 	switch {
 	case err != nil:
-		return compat.Answer{}, err
+		return nil, err
 	case in.Text == "":
-		return compat.Answer{}, bridge.Invalid(`instance requires property "text"`)
+		return nil, bridge.Invalid(`instance requires property "text"`)
 	}
-	content := bridge.Message{MessageType: bridge.TypeText, Content: string(in.Text)}
-	return sendWith(c, http.StatusOK, func() (client.Sent, error) { return c.API.Edit(c.Context(), chat, id, string(in.Text), nil, c.Key()) }, showing(&content))
+	m := bridge.Message{MessageType: bridge.TypeText, Content: string(in.Text)}
+	err = c.Deliver(&m, func() (client.Sent, error) { return c.API.Edit(c.Context(), chat, id, string(in.Text), nil, c.Key()) })
+	return sentRecord(m), err
 }
 
-// paging is the part of a list that a caller asks for. Evolution names the size of a page
-// offset.
+// paging is the part of a list that a caller asks for. In Evolution's API, offset is the size of a page.
 type paging struct {
 	Page   compat.Number `json:"page"`
 	Offset compat.Number `json:"offset"`
@@ -82,11 +80,10 @@ type paging struct {
 	Skip   compat.Number `json:"skip"`
 }
 
-// maxItems bounds what one answer holds.
+// maxItems limits the items of an answer.
 const maxItems = 1000
 
-// window returns how many items come before the part, and how many it has; usual where
-// none are given.
+// window returns how many items to skip and to take; usual is the default size.
 func (p paging) window(usual int) (skip, take int) {
 	size := float64(p.Take)
 	if size <= 0 {
@@ -102,7 +99,7 @@ func (p paging) window(usual int) (skip, take int) {
 	return int(max(0, min(before, math.MaxInt32))), take
 }
 
-// moment is a time as clients write it: in seconds, milliseconds or as a date.
+// moment is a time in seconds, in milliseconds or as a date.
 type moment struct{ *bridge.Time }
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -117,7 +114,7 @@ func (m *moment) UnmarshalJSON(data []byte) error {
 		if seconds.UnmarshalJSON(data) != nil {
 			return bridge.Invalid("messageTimestamp: gte and lte must be a date (ISO 8601), seconds or milliseconds")
 		}
-		if seconds > 1e11 { // which no year of ours has
+		if seconds > 1e11 { // these are milliseconds
 			seconds /= 1000
 		}
 		at = time.UnixMilli(int64(max(0, min(seconds, 1e11)) * 1000))
@@ -126,9 +123,9 @@ func (m *moment) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// wanted says which messages a caller asks for.
-type wanted struct {
-	Key         namedKey    `json:"key"`
+// conditions select messages.
+type conditions struct {
+	Key         messageKey  `json:"key"`
 	FromMe      *flagged    `json:"-"`
 	MessageType compat.Text `json:"messageType"`
 	Timestamp   struct {
@@ -139,10 +136,9 @@ type wanted struct {
 
 type flagged = compat.Flag
 
-// UnmarshalJSON implements json.Unmarshaler. Whether the messages are own ones matters only
-// where it is given.
-func (w *wanted) UnmarshalJSON(data []byte) error {
-	type plain wanted
+// UnmarshalJSON implements json.Unmarshaler. FromMe is nil if the caller does not give it.
+func (w *conditions) UnmarshalJSON(data []byte) error {
+	type plain conditions
 	var given struct {
 		Key struct {
 			FromMe *flagged `json:"fromMe"`
@@ -156,23 +152,19 @@ func (w *wanted) UnmarshalJSON(data []byte) error {
 	return err
 }
 
-// findMessagesBody holds what [findMessages] reads.
+// findMessagesBody is the body of [findMessages].
 type findMessagesBody struct {
-	Where wanted `json:"where"`
+	Where conditions `json:"where"`
 	paging
 }
 
-func findMessages(c *compat.Call, in findMessagesBody) (compat.Answer, error) {
+func findMessages(c *compat.Call, in findMessagesBody) (any, error) {
 	account, err := accountOf(c)
-	if err != nil {
-		return compat.Answer{}, err
-	}
 	skip, take := in.window(50)
 	found := &foundMessages{account: account, take: take}
-	answer, err := compat.OKList(compat.MessagesBytes, found.among(in.Where.find(c, skip)))
-	answer.List.Head = `{"messages":{"records":`
-	answer.List.Tail = func() string {
-		// How many there are is not known: at least one more where more follow.
+	list := &compat.List{Bytes: compat.MessagesBytes, Items: found.in(in.Where.find(c, skip)), Head: `{"messages":{"records":`}
+	list.Tail = func() string {
+		// The total is unknown. If more messages follow, it counts one of them.
 		page, total := skip/take+1, skip+found.count
 		pages := page
 		if found.more {
@@ -180,18 +172,18 @@ func findMessages(c *compat.Call, in findMessagesBody) (compat.Answer, error) {
 		}
 		return fmt.Sprintf(`,"total":%d,"pages":%d,"currentPage":%d}}`, total, pages, page)
 	}
-	return answer, err
+	return list, err
 }
 
-// foundMessages lists the records of the first messages of a list, and counts them.
+// foundMessages returns the records of a list's first messages and counts them.
 type foundMessages struct {
 	account     bridge.JID
 	take, count int
-	more        bool // more follow
+	more        bool // more messages follow
 }
 
-// among returns the records. A chat or a message that is not stored has none.
-func (f *foundMessages) among(all iter.Seq2[bridge.Message, error]) iter.Seq2[any, error] {
+// in returns the records of a list. It returns none if the chat or the message is not stored.
+func (f *foundMessages) in(all iter.Seq2[bridge.Message, error]) iter.Seq2[any, error] {
 	return func(yield func(any, error) bool) {
 		for m, err := range all {
 			switch {
@@ -210,7 +202,7 @@ func (f *foundMessages) among(all iter.Seq2[bridge.Message, error]) iter.Seq2[an
 }
 
 // find returns the messages without the first skip ones, the newest first.
-func (w wanted) find(c *compat.Call, skip int) iter.Seq2[bridge.Message, error] {
+func (w conditions) find(c *compat.Call, skip int) iter.Seq2[bridge.Message, error] {
 	if w.Key.ID != "" {
 		return func(yield func(bridge.Message, error) bool) { yield(w.Key.message(c, w.filters()...)) }
 	}
@@ -227,7 +219,7 @@ func (w wanted) find(c *compat.Call, skip int) iter.Seq2[bridge.Message, error] 
 	if err != nil {
 		return func(yield func(bridge.Message, error) bool) { yield(bridge.Message{}, err) }
 	}
-	if q.MessageFilter.IsZero() { // else pages may end early, so that the API has no offset
+	if q.MessageFilter.IsZero() { // the API has no offset for filtered pages, which may end early
 		q.Offset, skip = skip, 0
 	}
 	all := c.API.AllMessages(c.Context(), q)
@@ -242,20 +234,20 @@ func (w wanted) find(c *compat.Call, skip int) iter.Seq2[bridge.Message, error] 
 	}
 }
 
-// filters returns searches that together find the messages.
-func (w wanted) filters() []bridge.MessageFilter {
+// filters returns the filters of searches that together find the messages.
+func (w conditions) filters() []bridge.MessageFilter {
 	if w.FromMe != nil {
 		return []bridge.MessageFilter{{FromMe: (*bool)(w.FromMe)}}
 	}
 	return []bridge.MessageFilter{{FromMe: new(true)}, {FromMe: new(false)}}
 }
 
-// maxLookedAt bounds how many messages a search for an id alone looks at.
+// maxLookedAt limits the messages that a search for an id without its chat reads.
 const maxLookedAt = 1000
 
-// message returns the message of a key. Where the key has no chat, it is looked for among
-// the newest that pass one of some filters.
-func (k namedKey) message(c *compat.Call, among ...bridge.MessageFilter) (bridge.Message, error) {
+// message returns the message of a key. If the key has no chat, it searches the newest messages that pass
+// one of the filters.
+func (k messageKey) message(c *compat.Call, filters ...bridge.MessageFilter) (bridge.Message, error) {
 	if k.RemoteJID != "" || k.ID == "" {
 		chat, id, err := k.target()
 		if err != nil {
@@ -263,7 +255,7 @@ func (k namedKey) message(c *compat.Call, among ...bridge.MessageFilter) (bridge
 		}
 		return c.API.Message(c.Context(), chat, id)
 	}
-	for _, filter := range among {
+	for _, filter := range filters {
 		looked := 0
 		for match, err := range c.API.AllMatches(c.Context(), bridge.SearchQuery{MessageFilter: filter, Limit: 100}) {
 			if err != nil {
@@ -280,41 +272,41 @@ func (k namedKey) message(c *compat.Call, among ...bridge.MessageFilter) (bridge
 	return bridge.Message{}, bridge.NotFound("the message is not among the newest %d: give the remoteJid of its key, too", maxLookedAt)
 }
 
-// downloadMediaBody holds what [downloadMedia] reads.
+// downloadMediaBody is the body of [downloadMedia].
 type downloadMediaBody struct {
 	Message struct {
-		Key namedKey `json:"key"`
+		Key messageKey `json:"key"`
 	} `json:"message"`
 }
 
-func downloadMedia(c *compat.Call, in downloadMediaBody) (compat.Answer, error) {
+func downloadMedia(c *compat.Call, in downloadMediaBody) (any, error) {
 	release, err := c.Reserve(compat.MessagesBytes)
 	if err != nil {
-		return compat.Answer{}, err
+		return nil, err
 	}
 	m, err := in.Message.Key.message(c, bridge.MessageFilter{HasMedia: new(true)})
 	release()
 	switch {
 	case err != nil:
-		return compat.Answer{}, err
+		return nil, err
 	case m.Media == nil:
-		return compat.Answer{}, bridge.Invalid("The message is not of the media type")
+		return nil, bridge.Invalid("The message is not of the media type")
 	}
 	file, size, err := c.API.Download(c.Context(), m.Chat, m.ID)
 	if err != nil {
-		return compat.Answer{}, err
+		return nil, err
 	}
 	if size < 0 {
 		size = m.Media.Size
 	}
 	head, err := bridge.EncodeJSON(map[string]any{
-		"mediaType": fileTypes[m.Media.Type], "fileName": fileNameOf(m), "caption": m.Media.Caption, "mimetype": m.Media.MimeType, "buffer": nil,
+		"mediaType": compat.MessageType(m.Media.Type), "fileName": fileNameOf(m), "caption": m.Media.Caption, "mimetype": m.Media.MimeType, "buffer": nil,
 		"size": map[string]any{"fileLength": strconv.FormatInt(size, 10), "height": m.Media.Height, "width": m.Media.Width},
 	})
-	return compat.Answer{Status: http.StatusCreated, Stream: func(w io.Writer) error { return writeBase64(w, head, file) }}, err
+	return compat.Stream(func(w io.Writer) error { return writeBase64(w, head, file) }), err
 }
 
-// writeBase64 adds a file to an object, as base64, while it is read.
+// writeBase64 writes an object with a file in base64 as its last member.
 func writeBase64(w io.Writer, object []byte, file io.ReadCloser) error {
 	defer file.Close()
 	if _, err := w.Write(append(bytes.TrimSuffix(bytes.TrimSpace(object), []byte("}")), `,"base64":"`...)); err != nil {
@@ -331,33 +323,33 @@ func writeBase64(w io.Writer, object []byte, file io.ReadCloser) error {
 	return err
 }
 
-func showPresence(c *compat.Call, in toNumber) (compat.Answer, error) {
+func showPresence(c *compat.Call, in sendBase) (any, error) {
 	chat, err := in.recipient()
 	if err != nil {
-		return compat.Answer{}, err
+		return nil, err
 	}
 	states := map[string]bridge.TypingState{"composing": bridge.TypingText, "recording": bridge.TypingVoice, "paused": bridge.TypingPaused}
 	state, known := states[strings.ToLower(string(in.Presence))]
 	if !known {
-		return compat.Answer{}, bridge.Invalid("presence must be composing, recording or paused: bridged does not show the account as online")
+		return nil, bridge.Invalid("presence must be composing, recording or paused: bridged does not show the account as online")
 	}
 	if err := c.API.ShowTyping(c.Context(), chat, state); err != nil {
-		return compat.Answer{}, err
+		return nil, err
 	}
 	if in.Delay > 0 && state != bridge.TypingPaused {
 		if err := c.Pause(delayOf(in.Delay)); err != nil {
-			return compat.Answer{}, err
+			return nil, err
 		}
 		err = c.API.ShowTyping(c.Context(), chat, bridge.TypingPaused)
 	}
-	return compat.Answer{Status: http.StatusCreated, Body: map[string]any{"presence": in.Presence}}, err
+	return map[string]any{"presence": in.Presence}, err
 }
 
-// lastMessage names a chat, by itself or by its last message.
+// lastMessage names a chat, or the last message of one.
 type lastMessage struct {
 	Chat        compat.Text `json:"chat"`
 	LastMessage struct {
-		Key namedKey `json:"key"`
+		Key messageKey `json:"key"`
 	} `json:"lastMessage"`
 }
 
@@ -372,26 +364,26 @@ func (l lastMessage) chat() (bridge.JID, error) {
 	return compat.Recipient(string(named))
 }
 
-// change changes how the account keeps a chat.
-func (l lastMessage) change(c *compat.Call, change client.ChatChange, name string, value bool) (compat.Answer, error) {
+// change changes a chat's setting.
+func (l lastMessage) change(c *compat.Call, change client.ChatChange, name string, value bool) (any, error) {
 	chat, err := l.chat()
 	if err == nil {
 		err = c.API.UpdateChat(c.Context(), chat, change, c.Key())
 	}
-	return compat.Answer{Status: http.StatusCreated, Body: map[string]any{"chatId": chat, name: value}}, err
+	return map[string]any{"chatId": chat, name: value}, err
 }
 
-// archiveChatBody holds what [archiveChat] reads.
+// archiveChatBody is the body of [archiveChat].
 type archiveChatBody struct {
 	lastMessage
 	Archive *compat.Flag `json:"archive"`
 }
 
-func archiveChat(c *compat.Call, in archiveChatBody) (compat.Answer, error) {
+func archiveChat(c *compat.Call, in archiveChatBody) (any, error) {
 	archive := in.Archive == nil || bool(*in.Archive)
 	return in.change(c, client.ChatChange{Archived: &archive}, "archived", archive)
 }
 
-func markUnread(c *compat.Call, in lastMessage) (compat.Answer, error) {
+func markUnread(c *compat.Call, in lastMessage) (any, error) {
 	return in.change(c, client.ChatChange{Unread: new(true)}, "markedChatUnread", true)
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -14,7 +13,7 @@ import (
 	"bridged/internal/compat"
 )
 
-// onNetwork says whether a number is on WhatsApp.
+// onNetwork describes whether a number is on WhatsApp.
 type onNetwork struct {
 	JID    bridge.JID `json:"jid"`
 	Exists bool       `json:"exists"`
@@ -25,42 +24,42 @@ type onNetwork struct {
 
 func absent(jid bridge.JID, number string) onNetwork { return onNetwork{JID: jid, Number: number} }
 
-// maxChecked is how many numbers the API checks at a time.
+// maxChecked is how many numbers the API checks in one call.
 const maxChecked = 50
 
-// checkNumbersBody holds what [checkNumbers] reads.
+// checkNumbersBody is the body of [checkNumbers].
 type checkNumbersBody struct {
 	Numbers compat.Texts `json:"numbers"`
 }
 
-func checkNumbers(c *compat.Call, in checkNumbersBody) (compat.Answer, error) {
+func checkNumbers(c *compat.Call, in checkNumbersBody) (any, error) {
 	if len(in.Numbers) == 0 || len(in.Numbers) > maxItems {
-		return compat.Answer{}, bridge.Invalid("numbers must hold 1 to %d numbers", maxItems)
+		return nil, bridge.Invalid("numbers must hold 1 to %d numbers", maxItems)
 	}
 	results := make([]onNetwork, len(in.Numbers))
-	var asked []int // of those that are phone numbers
+	var phones []int // indexes of the phone numbers
 	for i, number := range in.Numbers {
 		jid, err := compat.Recipient(number)
 		if results[i] = absent(jid, number); err != nil {
-			results[i].JID = bridge.JID(bridge.Beginning(number, 60)) // as it was asked
+			results[i].JID = bridge.JID(bridge.Beginning(number, 60)) // what the caller wrote
 			continue
 		}
 		if _, err := bridge.ParsePhone(jid.User()); jid.Server() == bridge.ServerUser && err == nil {
-			asked = append(asked, i)
-		} else if err := results[i].look(c); err != nil {
-			return compat.Answer{}, err
+			phones = append(phones, i)
+		} else if err := results[i].lookUp(c); err != nil {
+			return nil, err
 		}
 	}
-	for some := range slices.Chunk(asked, maxChecked) {
+	for some := range slices.Chunk(phones, maxChecked) {
 		if err := check(c, results, some); err != nil {
-			return compat.Answer{}, err
+			return nil, err
 		}
 	}
-	return compat.OK(results)
+	return results, nil
 }
 
-// look finds a group, or a person by their LID, among those that are stored.
-func (n *onNetwork) look(c *compat.Call) (err error) {
+// lookUp searches a group, or a person by LID, in the store.
+func (n *onNetwork) lookUp(c *compat.Call) (err error) {
 	if n.JID.IsGroup() {
 		var chat bridge.Chat
 		chat, err = c.API.Chat(c.Context(), n.JID)
@@ -74,7 +73,7 @@ func (n *onNetwork) look(c *compat.Call) (err error) {
 	return err
 }
 
-// name finds the name and the LID of a person.
+// name sets the name and the LID of a stored person.
 func (n *onNetwork) name(c *compat.Call) error {
 	person, err := c.API.Contact(c.Context(), n.JID)
 	if err == nil {
@@ -87,10 +86,10 @@ func nameOf(p bridge.KnownContact) string {
 	return cmp.Or(p.Name, p.PushName, p.BusinessName)
 }
 
-// check asks the network about some of the numbers.
-func check(c *compat.Call, results []onNetwork, some []int) error {
-	phones := make([]string, len(some))
-	for i, at := range some {
+// check asks the network about the numbers at some indexes of results.
+func check(c *compat.Call, results []onNetwork, indexes []int) error {
+	phones := make([]string, len(indexes))
+	for i, at := range indexes {
 		phones[i] = results[at].JID.User()
 	}
 	answers, err := c.API.CheckNumbers(c.Context(), phones)
@@ -98,7 +97,7 @@ func check(c *compat.Call, results []onNetwork, some []int) error {
 		return err
 	}
 	for i, answer := range answers {
-		result := &results[some[i]]
+		result := &results[indexes[i]]
 		if answer.JID == "" {
 			continue
 		}
@@ -110,7 +109,7 @@ func check(c *compat.Call, results []onNetwork, some []int) error {
 	return nil
 }
 
-// chatRecord is a chat as Evolution lists it.
+// chatRecord is a chat in Evolution's form.
 type chatRecord struct {
 	ID            string       `json:"id"`
 	RemoteJID     bridge.JID   `json:"remoteJid"`
@@ -141,14 +140,14 @@ func chatOf(account bridge.JID, chat bridge.Chat) chatRecord {
 	return r
 }
 
-// named says which chats or people a caller asks for; empty is all.
-type named struct {
+// condition selects one chat or person, or all if it is empty.
+type condition struct {
 	ID        compat.Text `json:"id"`
 	RemoteJID compat.Text `json:"remoteJid"`
 }
 
-// jid returns the one that is asked for; empty for all. Some clients give a JID as the id.
-func (n named) jid() (bridge.JID, error) {
+// jid returns the selected chat or person, or "" for all. Some clients give a JID as the id.
+func (n condition) jid() (bridge.JID, error) {
 	text := string(n.RemoteJID)
 	if text == "" && strings.Contains(string(n.ID), "@") {
 		text = string(n.ID)
@@ -159,42 +158,39 @@ func (n named) jid() (bridge.JID, error) {
 	return compat.Recipient(text)
 }
 
-// isID reports whether a record's id is asked for, if any. Beside a JID n8n's node gives the
-// id of a message, which Evolution does not look at.
-func (n named) isID(id string) bool {
+// matches reports whether a record's id is selected. n8n's node gives the id of a message with a JID, which
+// Evolution ignores.
+func (n condition) matches(id string) bool {
 	return n.ID == "" || n.RemoteJID != "" || strings.Contains(string(n.ID), "@") || string(n.ID) == id
 }
 
-// find answers the part of a list that a caller asks for.
+// find returns the part of a list that a caller asks for.
 func find[T any, R interface{ id() string }](
 	c *compat.Call, all iter.Seq2[T, error], one func(context.Context, bridge.JID) (T, error), record func(account bridge.JID, item T) R,
-) (compat.Answer, error) {
+) (any, error) {
 	var in struct {
-		Where named `json:"where"`
+		Where condition `json:"where"`
 		paging
 	}
 	if err := c.DecodeOptional(&in); err != nil {
-		return compat.Answer{}, err
+		return nil, err
 	}
 	jid, err := in.Where.jid()
 	if err != nil {
-		return compat.Answer{}, err
+		return nil, err
 	}
 	account, err := accountOf(c)
-	if err != nil {
-		return compat.Answer{}, err
-	}
 	if jid != "" {
 		all = single(one(c.Context(), jid))
 	}
 	skip, take := in.window(maxItems)
-	return compat.OKList(compat.ItemsBytes, compat.Items(all, skip, take, func(item T) (any, bool) {
+	return &compat.List{Bytes: compat.ItemsBytes, Items: compat.Items(all, skip, take, func(item T) (any, bool) {
 		r := record(account, item)
-		return r, in.Where.isID(r.id())
-	}))
+		return r, in.Where.matches(r.id())
+	})}, err
 }
 
-// single returns a list of one item, or of none where there is none.
+// single returns a list of one item, or an empty one if there is no such item.
 func single[T any](item T, err error) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		if err == nil || bridge.CodeOf(err) != bridge.CodeNotFound {
@@ -203,11 +199,11 @@ func single[T any](item T, err error) iter.Seq2[T, error] {
 	}
 }
 
-func findChats(c *compat.Call) (compat.Answer, error) {
+func findChats(c *compat.Call) (any, error) {
 	return find(c, c.API.AllChats(c.Context(), bridge.ChatQuery{Limit: 100}), c.API.Chat, chatOf)
 }
 
-// contactRecord is a person as Evolution lists them.
+// contactRecord is a person in Evolution's form.
 type contactRecord struct {
 	ID            string     `json:"id"`
 	RemoteJID     bridge.JID `json:"remoteJid"`
@@ -227,26 +223,23 @@ func contactOf(account bridge.JID, p bridge.KnownContact) contactRecord {
 	return contactRecord{ID: recordID(string(p.JID)), RemoteJID: p.JID, PushName: nameOf(p), InstanceID: instanceID(account), IsSaved: p.IsSaved, Type: "contact"}
 }
 
-func findContacts(c *compat.Call) (compat.Answer, error) {
+func findContacts(c *compat.Call) (any, error) {
 	return find(c, c.API.AllContacts(c.Context(), bridge.ContactQuery{Limit: 100}), c.API.Contact, contactOf)
 }
 
-func showPicture(c *compat.Call, in toNumber) (compat.Answer, error) {
+func showPicture(c *compat.Call, in sendBase) (any, error) {
 	jid, err := in.recipient()
 	if err != nil {
-		return compat.Answer{}, err
+		return nil, err
 	}
 	uri, err := compat.Picture(c, jid)
-	if err != nil {
-		return compat.Answer{}, err
-	}
-	return compat.OK(map[string]any{"wuid": jid, "profilePictureUrl": uri})
+	return map[string]any{"wuid": jid, "profilePictureUrl": uri}, err
 }
 
-func showProfile(c *compat.Call, in toNumber) (compat.Answer, error) {
+func showProfile(c *compat.Call, in sendBase) (any, error) {
 	jid, err := in.recipient()
 	if err != nil {
-		return compat.Answer{}, err
+		return nil, err
 	}
 	known := []onNetwork{absent(jid, jid.User())}
 	business := false
@@ -256,28 +249,25 @@ func showProfile(c *compat.Call, in toNumber) (compat.Answer, error) {
 			err = check(c, known, []int{0})
 		}
 	} else {
-		err = known[0].look(c)
+		err = known[0].lookUp(c)
 	}
 	if err != nil {
-		return compat.Answer{}, err
+		return nil, err
 	}
 	uri, err := compat.Picture(c, known[0].JID)
-	if err != nil {
-		return compat.Answer{}, err
-	}
-	return compat.OK(map[string]any{"wuid": known[0].JID, "name": known[0].Name, "numberExists": known[0].Exists, "picture": uri, "status": nil, "isBusiness": business})
+	return map[string]any{"wuid": known[0].JID, "name": known[0].Name, "numberExists": known[0].Exists, "picture": uri, "status": nil, "isBusiness": business}, err
 }
 
-// setBlockedBody holds what [setBlocked] reads.
+// setBlockedBody is the body of [setBlocked].
 type setBlockedBody struct {
-	toNumber
+	sendBase
 	Status compat.Text `json:"status"`
 }
 
-func setBlocked(c *compat.Call, in setBlockedBody) (compat.Answer, error) {
+func setBlocked(c *compat.Call, in setBlockedBody) (any, error) {
 	jid, err := in.recipient()
 	if err != nil {
-		return compat.Answer{}, err
+		return nil, err
 	}
 	switch in.Status {
 	case "block":
@@ -287,5 +277,5 @@ func setBlocked(c *compat.Call, in setBlockedBody) (compat.Answer, error) {
 	default:
 		err = bridge.Invalid("status must be block or unblock")
 	}
-	return compat.Answer{Status: http.StatusCreated, Body: map[string]string{fmt.Sprint(in.Status): "success"}}, err
+	return map[string]string{fmt.Sprint(in.Status): "success"}, err
 }

@@ -82,8 +82,8 @@ func newScene(t *testing.T) compattest.Scene {
 
 func TestTokens_EveryRouteWithEveryScope(t *testing.T) {
 	var routes []string
-	for _, r := range (door{}).routes() {
-		routes = append(routes, r.pattern)
+	for _, r := range (adapter{}).routes() {
+		routes = append(routes, r.Pattern)
 	}
 	for i, r := range reaches {
 		_, path, _ := strings.Cut(r.Route, " ")

@@ -1,7 +1,7 @@
 package evolution
 
 import (
-	"crypto/sha1" //nolint:gosec // ids, no signatures
+	"crypto/sha1" //nolint:gosec // for ids, not for signatures
 	"encoding/hex"
 	"strconv"
 	"strings"
@@ -10,7 +10,7 @@ import (
 	"bridged/internal/compat"
 )
 
-// Key names a message.
+// Key identifies a message.
 type Key struct {
 	RemoteJID      bridge.JID `json:"remoteJid"`
 	RemoteJIDAlt   bridge.JID `json:"remoteJidAlt,omitempty"`
@@ -21,7 +21,7 @@ type Key struct {
 	AddressingMode string     `json:"addressingMode"`
 }
 
-// Record is a message as Evolution stores it, answers a send, and posts it.
+// Record is a message in Evolution's form.
 type Record struct {
 	ID               string         `json:"id,omitempty"`
 	Key              Key            `json:"key"`
@@ -36,12 +36,12 @@ type Record struct {
 	MessageUpdate    []StatusChange `json:"MessageUpdate,omitempty"`
 }
 
-// StatusChange is a status that a message had.
+// StatusChange is one status of a message.
 type StatusChange struct {
 	Status string `json:"status"`
 }
 
-// Change is a message's new status, as Evolution posts it.
+// Change is a message's new status in Evolution's form.
 type Change struct {
 	MessageID   string     `json:"messageId"`
 	KeyID       string     `json:"keyId"`
@@ -55,14 +55,19 @@ type Change struct {
 
 // RecordOf returns the record of a message of an account.
 func RecordOf(account bridge.JID, m bridge.Message) Record {
-	r := sentRecord(account, m)
+	r := recordWithoutID(account, m)
 	r.ID = recordID(string(m.Chat), m.ID)
 	r.MessageUpdate = []StatusChange{{r.Status}}
 	return r
 }
 
-// sentRecord returns a message as a send is answered.
-func sentRecord(account bridge.JID, m bridge.Message) Record {
+// sentRecord returns the record that answers a send.
+func sentRecord(m bridge.Message) Record {
+	m.PushName = ""
+	return recordWithoutID(m.SenderJID, m)
+}
+
+func recordWithoutID(account bridge.JID, m bridge.Message) Record {
 	kind, content := contentOf(m)
 	return Record{
 		Key: keyOf(m), PushName: m.PushName, Status: statusOf(m), Message: content, ContextInfo: contextOf(m), MessageType: kind,
@@ -70,10 +75,10 @@ func sentRecord(account bridge.JID, m bridge.Message) Record {
 	}
 }
 
-// ReactionOf returns the record of a reaction on a message, which Evolution takes for a
-// message of its own. An empty emoji is a reaction that was taken back.
+// ReactionOf returns the record of a reaction to a message. In Evolution, a reaction is a message itself;
+// an empty emoji removes it.
 func ReactionOf(account bridge.JID, on bridge.Message, reaction bridge.MessageReaction) Record {
-	return sentRecord(account, bridge.Message{
+	return recordWithoutID(account, bridge.Message{
 		Chat: on.Chat, FromMe: reaction.SenderJID == account, SenderJID: reaction.SenderJID, Timestamp: reaction.Timestamp,
 		ID:          "3EB0" + strings.ToUpper(hash(string(on.Chat), on.ID, string(reaction.SenderJID), reaction.Emoji, reaction.Timestamp.String()))[:18],
 		MessageType: typeReaction,
@@ -85,7 +90,7 @@ func (r Record) with(kind string, content map[string]any) Record {
 	return r
 }
 
-// ChangeOf returns the present status of a message.
+// ChangeOf returns the current status of a message.
 func ChangeOf(account bridge.JID, m bridge.Message) Change {
 	key := keyOf(m)
 	change := Change{
@@ -97,7 +102,7 @@ func ChangeOf(account bridge.JID, m bridge.Message) Change {
 	return change
 }
 
-// EditOf returns the change of a message's text, as Evolution posts it.
+// EditOf returns the change of a message's text in Evolution's form.
 func EditOf(m bridge.Message) map[string]any {
 	_, content := contentOf(m)
 	at := m.Timestamp
@@ -127,8 +132,8 @@ func keyOf(m bridge.Message) Key {
 	return key
 }
 
-// namedKey is a key as clients give it back.
-type namedKey struct {
+// messageKey is a key that a client sends.
+type messageKey struct {
 	RemoteJID   compat.Text `json:"remoteJid"`
 	ID          compat.Text `json:"id"`
 	FromMe      compat.Flag `json:"fromMe"`
@@ -136,7 +141,7 @@ type namedKey struct {
 }
 
 // target returns the chat and the id of a message.
-func (k namedKey) target() (chat bridge.JID, id string, err error) {
+func (k messageKey) target() (chat bridge.JID, id string, err error) {
 	switch {
 	case k.ID == "":
 		return "", "", bridge.Invalid(`instance requires property "id" of the message's key`)
@@ -147,7 +152,7 @@ func (k namedKey) target() (chat bridge.JID, id string, err error) {
 	return chat, string(k.ID), err
 }
 
-// statuses of own messages; those of other people were delivered.
+// deliveries has the status of own messages. Those of other people were delivered.
 var deliveries = map[bridge.Delivery]string{
 	bridge.DeliveryPending: "PENDING", bridge.DeliverySent: "SERVER_ACK", bridge.DeliveryDelivered: "DELIVERY_ACK", bridge.DeliveryRead: "READ",
 	bridge.DeliveryPlayed: "PLAYED", bridge.DeliveryFailed: "ERROR",
@@ -165,7 +170,7 @@ func statusOf(m bridge.Message) string {
 	return "DELIVERY_ACK"
 }
 
-// contextOf returns what a message refers to; nil for nothing.
+// contextOf returns the quoted message, mentions and the forwarding of a message; nil if there are none.
 func contextOf(m bridge.Message) map[string]any {
 	context := map[string]any{}
 	if c := m.ContextInfo; c != nil {
@@ -196,7 +201,7 @@ const (
 	typeProtocol = "protocolMessage"
 )
 
-// contentOf returns the content of a message as WhatsApp Web's libraries name it.
+// contentOf returns the content of a message with the names of WhatsApp Web's libraries.
 func contentOf(m bridge.Message) (kind string, content map[string]any) {
 	kind = m.MessageType
 	one := func(fields map[string]any) (string, map[string]any) { return kind, map[string]any{kind: fields} }
@@ -208,7 +213,7 @@ func contentOf(m bridge.Message) (kind string, content map[string]any) {
 		return bridge.TypeText, map[string]any{bridge.TypeText: m.Content}
 	case kind == bridge.TypeUndecryptable:
 		return kind, map[string]any{}
-	case isFileType(kind):
+	case compat.IsFileType(kind):
 		return one(fileOf(m))
 	case m.Location != nil && (kind == "locationMessage" || kind == "liveLocationMessage"):
 		return one(placeOf(*m.Location))
@@ -230,24 +235,6 @@ func contentOf(m bridge.Message) (kind string, content map[string]any) {
 
 func revocation(m bridge.Message) map[string]any {
 	return map[string]any{"key": keyOf(m), "type": "REVOKE"}
-}
-
-// fileTypes has the type of the messages with each kind of file.
-var fileTypes = map[bridge.MediaType]string{
-	bridge.MediaImage: "imageMessage", bridge.MediaVideo: "videoMessage", bridge.MediaAudio: "audioMessage", bridge.MediaDocument: "documentMessage",
-	bridge.MediaSticker: "stickerMessage",
-}
-
-func isFileType(kind string) bool {
-	if kind == "ptvMessage" {
-		return true
-	}
-	for _, known := range fileTypes {
-		if kind == known {
-			return true
-		}
-	}
-	return false
 }
 
 // fileOf returns the fields of a message with a file.
@@ -311,7 +298,7 @@ func choiceOf(kind string, c bridge.Choice) map[string]any {
 	return map[string]any{"selectedButtonId": c.ID, "selectedDisplayText": c.Text}
 }
 
-// recordID returns the id of what some words name: always the same, in the form of a cuid.
+// recordID returns the id for some words, in the form of a cuid. The same words have the same id.
 func recordID(words ...string) string { return "c" + hash(words...)[:24] }
 
 func hash(words ...string) string {
@@ -319,7 +306,7 @@ func hash(words ...string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// fileNameOf returns the name of a message's file, made of its id and type where it has none.
+// fileNameOf returns the name of a message's file. If it has none, the name is made of its id and type.
 func fileNameOf(m bridge.Message) string {
 	if m.Media.FileName != "" {
 		return m.Media.FileName

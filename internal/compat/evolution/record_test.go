@@ -231,7 +231,7 @@ func FuzzRecord(f *testing.F) {
 				m.Media, m.Location, m.Poll = &bridge.Media{FileName: content}, &bridge.Place{Name: content}, &bridge.PollTally{Name: content}
 			}
 			encoded, err := json.Marshal(RecordOf(owner, m))
-			var read struct{ Key namedKey }
+			var read struct{ Key messageKey }
 			if err != nil || json.Unmarshal(encoded, &read) != nil {
 				t.Fatalf("%s, %v", encoded, err)
 			}
@@ -253,7 +253,7 @@ func FuzzKey(f *testing.F) {
 	f.Add(`{"remoteJid":34600100101,"id":"3EB0A1"}`)
 	f.Fuzz(func(t *testing.T, text string) {
 		fuzzbudget.Usual.Check(t, len(text), func() {
-			var key, again namedKey
+			var key, again messageKey
 			if json.Unmarshal([]byte(text), &key) != nil {
 				return
 			}

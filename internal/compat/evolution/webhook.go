@@ -18,7 +18,7 @@ import (
 	"bridged/internal/webhook/format"
 )
 
-// The events that receivers of Evolution's webhooks read.
+// The events of Evolution's webhooks.
 const (
 	eventUpsert     = "messages.upsert"
 	eventUpdate     = "messages.update"
@@ -28,15 +28,15 @@ const (
 	eventConnection = "connection.update"
 )
 
-// made has the bridge's type of events of which each is made.
-var made = map[string][]bridge.EventType{
+// sources has the bridge's events that each event of Evolution is made of.
+var sources = map[string][]bridge.EventType{
 	eventUpsert: {bridge.EventMessageCreated, bridge.EventMessageUpdated}, eventUpdate: {bridge.EventMessageStatus, bridge.EventMessageUpdated},
 	eventDelete: {bridge.EventMessageUpdated}, eventEdited: {bridge.EventMessageUpdated}, eventSent: {bridge.EventMessageCreated},
 	eventConnection: {bridge.EventAccountStatus}, eventGroups: {bridge.EventGroupUpdated}, eventParticipants: {bridge.EventGroupUpdated},
 }
 
-// plainEvent returns the name of an event, which settings write as MESSAGES_UPSERT. The name of
-// groups.update is GROUP_UPDATE there.
+// plainEvent returns the name of an event. Settings may write it as MESSAGES_UPSERT, and groups.update as
+// GROUP_UPDATE.
 func plainEvent(name string) string {
 	plain := strings.ReplaceAll(strings.ToLower(name), "_", ".")
 	switch plain {
@@ -48,13 +48,13 @@ func plainEvent(name string) string {
 	return plain
 }
 
-// typesOf returns the bridge's types of events of which Evolution's are made.
+// typesOf returns the types of the bridge's events that Evolution's events are made of.
 func typesOf(events []string) (types []bridge.EventType) {
 	if len(events) == 0 {
-		events = slices.Collect(maps.Keys(made))
+		events = slices.Collect(maps.Keys(sources))
 	}
 	for _, event := range events {
-		for _, t := range made[plainEvent(event)] {
+		for _, t := range sources[plainEvent(event)] {
 			if !slices.Contains(types, t) {
 				types = append(types, t)
 			}
@@ -64,13 +64,13 @@ func typesOf(events []string) (types []bridge.EventType) {
 	return types
 }
 
-// Format posts events as Evolution API does.
+// Format posts events in the form of Evolution API.
 type Format struct {
 	Instance string
-	Base     string // the door's address; empty for not known
+	Base     string // address of the adapter; empty if unknown
 }
 
-// jwtKey names the header with whose value posts are signed instead of sending it.
+// jwtKey is a header that is not sent: its value is the key of a token in the header Authorization.
 const jwtKey = "jwt_key"
 
 // Check implements [format.Format].
@@ -82,8 +82,8 @@ func (Format) Check(w bridge.Webhook) error {
 	return format.CheckText(w.Secret)
 }
 
-// envelope is what is posted. The peer's webhooks carry the key of the instance: bridged
-// hands none out.
+// envelope is the body of a post. In Evolution it has the key of the instance; here the key is null, because it is
+// secret.
 type envelope struct {
 	Event       string     `json:"event"`
 	Instance    string     `json:"instance"`
@@ -95,11 +95,11 @@ type envelope struct {
 	APIKey      *string    `json:"apikey"`
 }
 
-// event is one of Evolution's.
+// event is an event of Evolution.
 type event struct {
 	name string
 	data any
-	file *format.File // of the record
+	file *format.File // of the message; may be nil
 }
 
 // Posts implements [format.Format].
@@ -141,7 +141,7 @@ func (f Format) post(d format.Delivery, e event) (format.Post, error) {
 	return post, nil
 }
 
-// withFile returns a post with the file of its message as the member base64 of that.
+// withFile returns a post whose message has its file as the member base64.
 func (f Format) withFile(d format.Delivery, e event, record Record, post format.Post) (format.Post, error) {
 	mark := rand.Text()
 	record.Message = maps.Clone(record.Message)
@@ -153,16 +153,15 @@ func (f Format) withFile(d format.Delivery, e event, record Record, post format.
 	post.File, post.Without = e.file, post.Body
 	var found bool
 	if post.Body, post.Tail, found = bytes.Cut(marked.Body, []byte(mark)); !found {
-		return format.Post{}, fmt.Errorf("the place of the file is not in the body")
+		return format.Post{}, fmt.Errorf("the body has no member for the file")
 	}
 	return post, nil
 }
 
-// tokenLife is how long the peer's tokens are valid.
+// tokenLife is how long Evolution's tokens are valid.
 const tokenLife = 10 * time.Minute
 
-// signed returns the token that receivers check where the webhook has a key for it (RFC
-// 7519, HS256).
+// signed returns the token of a post, signed with the webhook's key (RFC 7519, HS256).
 func signed(key string, now time.Time) string {
 	encode := base64.RawURLEncoding.EncodeToString
 	claims := fmt.Sprintf(`{"iat":%d,"exp":%d,"app":"evolution","action":"webhook"}`, now.Unix(), now.Add(tokenLife).Unix())
@@ -179,7 +178,7 @@ func accountIn(d format.Delivery) bridge.JID {
 	return d.Own.User.JID
 }
 
-// events returns what Evolution makes of an event.
+// events returns the events of Evolution for an event of the bridge.
 func (f Format) events(d format.Delivery) []event {
 	account := accountIn(d)
 	switch e := d.Event; e.Type {
@@ -195,14 +194,14 @@ func (f Format) events(d format.Delivery) []event {
 		return []event{f.connection(e.Status.Status, e.Status.User)}
 	case format.Test:
 		if d.Webhook.Only != nil {
-			return nil // whose token may not see the account's state
+			return nil // its token may not see the account's state
 		}
 		return []event{f.connection(d.Own.State, d.Own.User)}
 	}
 	return nil
 }
 
-// created returns nothing for what cannot be decrypted yet: it is a message once it can.
+// created returns the events of a new message. It returns none until the message can be decrypted.
 func created(account bridge.JID, m bridge.Message) []event {
 	if m.MessageType == bridge.TypeUndecryptable {
 		return nil
@@ -217,7 +216,7 @@ func created(account bridge.JID, m bridge.Message) []event {
 	return []event{e}
 }
 
-// updated returns an event for each thing that has changed.
+// updated returns an event for each change of a message.
 func updated(account bridge.JID, e bridge.Event) (events []event) {
 	m := *e.Message
 	if slices.Contains(e.Changes.Fields, bridge.ChangedType) {
@@ -240,7 +239,7 @@ func updated(account bridge.JID, e bridge.Event) (events []event) {
 	return events
 }
 
-// votesOf returns who has chosen each option of a poll.
+// votesOf returns the voters of each option of a poll.
 func votesOf(p bridge.PollTally) []map[string]any {
 	votes := make([]map[string]any, len(p.Options))
 	for i, option := range p.Options {
@@ -249,7 +248,7 @@ func votesOf(p bridge.PollTally) []map[string]any {
 	return votes
 }
 
-// connection returns the event of a state of the account.
+// connection returns the event for a state of the account.
 func (f Format) connection(state bridge.State, user *bridge.User) event {
 	shown := map[string]any{"instance": f.Instance, "state": stateOf(state), "statusReason": http.StatusOK}
 	switch state {
@@ -257,7 +256,7 @@ func (f Format) connection(state bridge.State, user *bridge.User) event {
 	case bridge.StateNeedsPair:
 		shown["statusReason"] = http.StatusUnauthorized
 	default:
-		shown["statusReason"] = http.StatusPreconditionRequired // the peer's number of a lost connection
+		shown["statusReason"] = http.StatusPreconditionRequired // Evolution's status of a lost connection
 	}
 	if user != nil {
 		shown["wuid"], shown["profileName"], shown["profilePictureUrl"] = user.JID, user.PushName, nil

@@ -1,7 +1,6 @@
 package evolution
 
 import (
-	"net/http"
 	"strings"
 
 	"bridged/internal/bridge"
@@ -9,7 +8,7 @@ import (
 	"bridged/internal/compat"
 )
 
-// webhookFields are a webhook as clients set it; some prefix two of the names.
+// webhookFields is a webhook in a request. Some clients prefix two of the names.
 type webhookFields struct {
 	Enabled   *compat.Flag           `json:"enabled"`
 	URL       compat.Text            `json:"url"`
@@ -21,7 +20,7 @@ type webhookFields struct {
 	Base641   compat.Flag            `json:"webhookBase64"`
 }
 
-// change returns the webhook as the API takes it.
+// change returns the webhook in the API's form.
 func (f webhookFields) change() client.WebhookChange {
 	options := bridge.FormatOptions{Events: f.Events, ByEvents: bool(f.ByEvents || f.ByEvents1), Base64: bool(f.Base64 || f.Base641)}
 	for name, value := range f.Headers {
@@ -32,58 +31,52 @@ func (f webhookFields) change() client.WebhookChange {
 	}
 	enabled := f.Enabled == nil || bool(*f.Enabled)
 	change := client.WebhookChange{Format: new(bridge.FormatEvolution), Options: &options, Types: new(typesOf(f.Events)), Enabled: &enabled}
-	// n8n's node says "vazio" where none is given, as it may be to switch the webhook off.
+	// n8n's node sends "vazio" if the user gives no URL, as is possible for a disabled webhook.
 	if f.URL != "" && (enabled || strings.Contains(string(f.URL), "://")) {
 		change.URL = new(string(f.URL))
 	}
 	return change
 }
 
-// setWebhook makes the webhook of the instance, or changes it: there is one a caller.
-func setWebhook(c *compat.Call) (compat.Answer, error) {
-	var in struct {
-		Webhook *webhookFields `json:"webhook"`
-		webhookFields
-	}
-	if err := c.Decode(&in); err != nil {
-		return compat.Answer{}, err
-	}
-	fields := in.webhookFields // evolution-api-sdk sends them without the object
+// setWebhookBody is the body of [setWebhook]. evolution-api-sdk sends the fields without the object.
+type setWebhookBody struct {
+	Webhook *webhookFields `json:"webhook"`
+	webhookFields
+}
+
+// setWebhook creates or changes the caller's only webhook.
+func setWebhook(c *compat.Call, in setWebhookBody) (any, error) {
+	fields := in.webhookFields
 	if in.Webhook != nil {
 		fields = *in.Webhook
 	}
 	own, err := compat.OwnWebhooks(c, bridge.FormatEvolution)
 	if err != nil {
-		return compat.Answer{}, err
+		return nil, err
 	}
 	id := int64(0)
 	switch {
 	case len(own) > 0:
 		id = own[0].ID
 	case fields.URL == "":
-		return compat.Answer{}, bridge.Invalid(`instance requires property "url"`)
+		return nil, bridge.Invalid(`instance requires property "url"`)
 	}
-	kept, err := compat.KeepWebhook(c, id, fields.change())
+	saved, err := compat.SaveWebhook(c, id, fields.change())
 	if err != nil {
-		return compat.Answer{}, err
+		return nil, err
 	}
-	shown, err := showWebhook(c, kept.Webhook)
-	return compat.Answer{Status: http.StatusCreated, Body: shown}, err
+	return showWebhook(c, saved.Webhook)
 }
 
-func findWebhook(c *compat.Call) (compat.Answer, error) {
+func findWebhook(c *compat.Call) (any, error) {
 	own, err := compat.OwnWebhooks(c, bridge.FormatEvolution)
-	switch {
-	case err != nil:
-		return compat.Answer{}, err
-	case len(own) == 0:
-		return compat.OK(nil)
+	if err != nil || len(own) == 0 {
+		return nil, err
 	}
-	shown, err := showWebhook(c, own[0])
-	return compat.Answer{Status: http.StatusOK, Body: shown}, err
+	return showWebhook(c, own[0])
 }
 
-func showWebhook(c *compat.Call, w bridge.Webhook) (map[string]any, error) {
+func showWebhook(c *compat.Call, w bridge.Webhook) (any, error) {
 	account, err := accountOf(c)
 	events := []string{}
 	for _, event := range w.Options.Events {

@@ -14,11 +14,11 @@ import (
 )
 
 const (
-	usualMessages = 100    // of a list of messages that asks for no number
-	maxItems      = 10_000 // of any list
+	usualMessages = 100    // in a list of messages without a limit
+	maxItems      = 10_000 // in any list
 )
 
-// page is the part of a list that a caller asks for. n8n's limit of 0 is none.
+// page is the part of a list that a caller asks for. A limit of 0, which n8n sends, means no limit.
 type page struct{ skip, take int }
 
 func pageOf(c *compat.Call, usual int) (p page, err error) {
@@ -38,24 +38,19 @@ func pageOf(c *compat.Call, usual int) (p page, err error) {
 	return p, nil
 }
 
-// chatOf returns the chat that a path names.
-func chatOf(c *compat.Call) (bridge.JID, error) {
-	if err := checkSession(sessionOf(c.Request)); err != nil {
-		return "", err
+// ofMessage returns the handler of a route whose path names a message.
+func ofMessage(handle func(c *compat.Call, chat bridge.JID, id string) (any, error)) compat.Handler {
+	return func(c *compat.Call) (any, error) {
+		chat, err := compat.Recipient(c.PathValue("chat"))
+		if err != nil {
+			return nil, err
+		}
+		chat, id, err := messageIn(chat, c.PathValue("message"))
+		if err != nil {
+			return nil, err
+		}
+		return handle(c, chat, id)
 	}
-	return compat.Recipient(c.PathValue("chat"))
-}
-
-// targetOf returns the message that a path names.
-func targetOf(c *compat.Call) (chat bridge.JID, id string, err error) {
-	if chat, err = chatOf(c); err != nil {
-		return "", "", err
-	}
-	named, err := parseMessageID(c.PathValue("message"))
-	if err != nil {
-		return "", "", err
-	}
-	return named.in(chat)
 }
 
 // chat is a chat in the list.
@@ -76,7 +71,7 @@ func showChat(chat_ bridge.Chat) chat {
 	return shown
 }
 
-// overview is a chat with its last message.
+// overview is a chat and its last message.
 type overview struct {
 	ID          string   `json:"id"`
 	Name        string   `json:"name"`
@@ -97,25 +92,19 @@ func showOverview(chat bridge.Chat) overview {
 	return shown
 }
 
-// listChats returns the route that lists chats, each as show has it.
-func listChats[T any](show func(bridge.Chat) T) func(*compat.Call) (compat.Answer, error) {
-	return func(c *compat.Call) (compat.Answer, error) {
-		if err := checkSession(sessionOf(c.Request)); err != nil {
-			return compat.Answer{}, err
-		}
+// listChats returns the handler that lists chats in the form of show.
+func listChats[T any](show func(bridge.Chat) T) compat.Handler {
+	return func(c *compat.Call) (any, error) {
 		p, err := pageOf(c, maxItems)
-		if err != nil {
-			return compat.Answer{}, err
-		}
 		ids := idsOf(c.URL.Query())
 		all := c.API.AllChats(c.Context(), bridge.ChatQuery{Limit: 100})
-		return compat.OKList(compat.ItemsBytes, compat.Items(all, p.skip, p.take, func(one bridge.Chat) (any, bool) {
+		return &compat.List{Bytes: compat.ItemsBytes, Items: compat.Items(all, p.skip, p.take, func(one bridge.Chat) (any, bool) {
 			return show(one), len(ids) == 0 || slices.Contains(ids, compat.AsChat(one.JID))
-		}))
+		})}, err
 	}
 }
 
-// idsOf returns the chats that a list is limited to.
+// idsOf returns the chats to which a list is limited.
 func idsOf(query url.Values) (ids []string) {
 	for _, list := range query["ids"] {
 		for id := range strings.SplitSeq(list, ",") {
@@ -127,7 +116,7 @@ func idsOf(query url.Values) (ids []string) {
 	return ids
 }
 
-// messagesQuery returns the messages that a list asks for, and their status if it names one.
+// messagesQuery returns the query of a list of messages, and the status that it asks for.
 func messagesQuery(c *compat.Call, chat bridge.JID) (q bridge.MessageQuery, ack string, err error) {
 	query := c.URL.Query()
 	q = bridge.MessageQuery{Chat: chat, Limit: usualMessages}
@@ -153,169 +142,134 @@ func messagesQuery(c *compat.Call, chat bridge.JID) (q bridge.MessageQuery, ack 
 	return q, query.Get("filter.ack"), nil
 }
 
-func listMessages(c *compat.Call) (compat.Answer, error) {
-	chat, err := chatOf(c)
+func listMessages(c *compat.Call) (any, error) {
+	chat, err := compat.Recipient(c.PathValue("chat"))
 	if err != nil {
-		return compat.Answer{}, err
+		return nil, err
 	}
 	return messagesIn(c, chat)
 }
 
-// listMessagesByQuery lists the messages of the chat that a query names, as old clients
-// ask for them.
-func listMessagesByQuery(c *compat.Call) (compat.Answer, error) {
+// listMessagesByQuery lists the messages of the chat in the query. Old clients use it.
+func listMessagesByQuery(c *compat.Call) (any, error) {
 	query := c.URL.Query()
 	if err := checkSession(query.Get("session")); err != nil {
-		return compat.Answer{}, err
+		return nil, err
 	}
 	chat, err := compat.Recipient(query.Get("chatId"))
 	if err != nil {
-		return compat.Answer{}, err
+		return nil, err
 	}
 	return messagesIn(c, chat)
 }
 
-func messagesIn(c *compat.Call, chat bridge.JID) (compat.Answer, error) {
+func messagesIn(c *compat.Call, chat bridge.JID) (any, error) {
 	p, err := pageOf(c, usualMessages)
 	if err != nil {
-		return compat.Answer{}, err
+		return nil, err
 	}
 	q, ack, err := messagesQuery(c, chat)
 	if err != nil {
-		return compat.Answer{}, err
+		return nil, err
 	}
 	q.Limit = compat.MessagesPage
-	if q.MessageFilter.IsZero() && ack == "" { // else pages may end early, so that the API has no offset
+	if q.MessageFilter.IsZero() && ack == "" { // the API has no offset for filtered pages, which may end early
 		q.Offset, p.skip = p.skip, 0
 	}
 	base := c.Base()
-	return compat.OKList(compat.MessagesBytes, compat.Items(c.API.AllMessages(c.Context(), q), p.skip, p.take, func(m bridge.Message) (any, bool) {
+	return &compat.List{Bytes: compat.MessagesBytes, Items: compat.Items(c.API.AllMessages(c.Context(), q), p.skip, p.take, func(m bridge.Message) (any, bool) {
 		m.Chat = chat
 		return messageOf(m, base), ack == "" || isAck(m, ack)
-	}))
+	})}, nil
 }
 
-func showMessage(c *compat.Call) (compat.Answer, error) {
-	chat, id, err := targetOf(c)
-	if err != nil {
-		return compat.Answer{}, err
-	}
+func showMessage(c *compat.Call, chat bridge.JID, id string) (any, error) {
 	m, err := c.API.Message(c.Context(), chat, id)
-	if err != nil {
-		return compat.Answer{}, err
-	}
-	return compat.OK(messageOf(m, c.Base()))
+	return messageOf(m, c.Base()), err
 }
 
-func editMessage(c *compat.Call) (compat.Answer, error) {
+func editMessage(c *compat.Call, chat bridge.JID, id string) (any, error) {
 	var in struct {
 		Text compat.Text `json:"text"`
 	}
 	if err := c.Decode(&in); err != nil {
-		return compat.Answer{}, err
+		return nil, err
 	}
-	chat, id, err := targetOf(c)
-	if err != nil {
-		return compat.Answer{}, err
-	}
-	content := bridge.Message{MessageType: bridge.TypeText, Content: string(in.Text)}
-	return answerSent(c, http.StatusOK, &content, func() (client.Sent, error) {
-		return c.API.Edit(c.Context(), chat, id, string(in.Text), nil, c.Key())
-	})
+	m := bridge.Message{MessageType: bridge.TypeText, Content: string(in.Text)}
+	err := c.Deliver(&m, func() (client.Sent, error) { return c.API.Edit(c.Context(), chat, id, string(in.Text), nil, c.Key()) })
+	return sentMessage(c, m), err
 }
 
-func deleteMessage(c *compat.Call) (compat.Answer, error) {
-	chat, id, err := targetOf(c)
-	if err != nil {
-		return compat.Answer{}, err
-	}
+func deleteMessage(c *compat.Call, chat bridge.JID, id string) (any, error) {
 	sent, err := c.API.Delete(c.Context(), chat, id, c.Key())
-	return compat.Answer{Status: http.StatusOK, Body: map[string]any{}, Replay: sent.Replayed}, err
+	c.Replayed = sent.Replayed
+	return map[string]any{}, err
 }
 
-func markRead(c *compat.Call) (compat.Answer, error) {
-	chat, err := chatOf(c)
+func markRead(c *compat.Call) (any, error) {
+	chat, err := compat.Recipient(c.PathValue("chat"))
 	if err == nil {
 		err = c.API.MarkRead(c.Context(), chat, "", c.Key())
 	}
-	return compat.Answer{Status: http.StatusCreated, Body: map[string]any{"ids": []string{}}}, err
+	return map[string]any{"ids": []string{}}, err
 }
 
-// sendSeen reads a chat up to the last message that is named, else to its newest. The
-// participant is not looked at: n8n's default is nobody.
-func sendSeen(c *compat.Call) (compat.Answer, error) {
-	var in struct {
-		toChat
-		MessageID  compat.Text  `json:"messageId"`
-		MessageIDs compat.Texts `json:"messageIds"`
-	}
-	if err := c.Decode(&in); err != nil {
-		return compat.Answer{}, err
-	}
+// sendSeenBody is the body of [sendSeen].
+type sendSeenBody struct {
+	sendBase
+	MessageID  compat.Text  `json:"messageId"`
+	MessageIDs compat.Texts `json:"messageIds"`
+}
+
+// sendSeen marks a chat as read up to the last named message, or to its newest one. It ignores the participant,
+// which n8n sends empty.
+func sendSeen(c *compat.Call, in sendSeenBody) (any, error) {
 	chat, err := in.recipient()
 	if err != nil {
-		return compat.Answer{}, err
+		return nil, err
 	}
 	names := []string(in.MessageIDs)
 	if in.MessageID != "" {
 		names = append(names, string(in.MessageID))
 	}
 	if len(names) == 0 {
-		names = []string{""}
+		return map[string]any{}, c.API.MarkRead(c.Context(), chat, "", "")
 	}
-	for _, name := range names { // reading up to an older one changes nothing
-		upTo, in := "", chat
-		if name != "" {
-			named, err := parseMessageID(name)
-			if err != nil {
-				return compat.Answer{}, err
-			}
-			if in, upTo, err = named.in(chat); err != nil {
-				return compat.Answer{}, err
-			}
+	for _, name := range names { // reading up to an older message changes nothing
+		chat, id, err := messageIn(chat, name)
+		if err == nil {
+			err = c.API.MarkRead(c.Context(), chat, id, "")
 		}
-		if err := c.API.MarkRead(c.Context(), in, upTo, ""); err != nil {
-			return compat.Answer{}, err
+		if err != nil {
+			return nil, err
 		}
 	}
-	return compat.Answer{Status: http.StatusCreated, Body: map[string]any{}}, nil
+	return map[string]any{}, nil
 }
 
-// showTyping returns the route that shows the account as typing, or no more.
-func showTyping(state bridge.TypingState) func(*compat.Call) (compat.Answer, error) {
-	return func(c *compat.Call) (compat.Answer, error) {
-		var in toChat
-		if err := c.Decode(&in); err != nil {
-			return compat.Answer{}, err
-		}
+// showTyping returns the handler that shows the account as typing, or no longer.
+func showTyping(state bridge.TypingState) compat.Handler {
+	return compat.Reading(func(c *compat.Call, in sendBase) (any, error) {
 		chat, err := in.recipient()
 		if err == nil {
 			err = c.API.ShowTyping(c.Context(), chat, state)
 		}
-		return compat.Answer{Status: http.StatusCreated, Body: map[string]any{"result": true}}, err
-	}
+		return map[string]any{"result": true}, err
+	})
 }
 
-// download answers the file of a message, whose name is the message's and an ending.
-func download(c *compat.Call) (compat.Answer, error) {
-	if err := checkSession(sessionOf(c.Request)); err != nil {
-		return compat.Answer{}, err
-	}
+// download returns the file of a message. Its name is the message's id with an extension.
+func download(c *compat.Call) (any, error) {
 	name := c.PathValue("file")
 	if dot := strings.LastIndexByte(name, '.'); dot > strings.LastIndexByte(name, '_') {
 		name = name[:dot]
 	}
-	named, err := parseMessageID(name)
-	if err != nil {
-		return compat.Answer{}, err
-	}
-	chat, id, err := named.in("")
+	chat, id, err := messageIn("", name)
 	if err == nil {
 		id, err = bridge.ParsePathID(id)
 	}
 	if err != nil {
-		return compat.Answer{}, err
+		return nil, err
 	}
-	answer, err := c.API.File(c.Context(), http.MethodGet, chat, id, c.Header)
-	return compat.Answer{Relay: answer}, err
+	return c.API.File(c.Context(), http.MethodGet, chat, id, c.Header)
 }

@@ -24,12 +24,12 @@ func TestMessages_LongListsComeWhole(t *testing.T) {
 		t.Fatal(err)
 	}
 	api := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(page) })
-	door := New(compat.Options{Client: client.InProcess(api, ""), Token: compattest.AnyToken, Log: zerolog.Nop()})
+	adapter := New(compat.Options{Client: client.InProcess(api, ""), Token: compattest.AnyToken, Log: zerolog.Nop()})
 	for _, limit := range []int{3, 10} {
 		r := httptest.NewRequest(http.MethodGet, "/api/default/chats/34600100101@c.us/messages?limit="+strconv.Itoa(limit), http.NoBody)
 		r.Header.Set("X-Api-Key", "key")
 		w := httptest.NewRecorder()
-		door.ServeHTTP(w, r)
+		adapter.ServeHTTP(w, r)
 		var shown []struct{ ID string }
 		if err := json.Unmarshal(w.Body.Bytes(), &shown); err != nil || w.Code != http.StatusOK || len(shown) != limit {
 			t.Errorf("limit %d is answered %d with %d messages: %v", limit, w.Code, len(shown), err)

@@ -2,7 +2,7 @@ package waha
 
 import "bridged/internal/compat"
 
-// WAHA's names of the fields of bridged's own sends.
+// WAHA's names for fields of the API.
 var (
 	ofSends = compat.Fields{"jid": "chatId", "quotedMsgId": "reply_to", "quotedChatJid": "reply_to"}
 	ofFiles = ofSends.And(compat.Fields{
@@ -16,7 +16,7 @@ var (
 	ofGroups = compat.Fields{"topic": "description"}
 )
 
-// fieldsOf has the names of fields in the refusals of routes.
+// fieldsOf has WAHA's names of fields by route, for refusals.
 var fieldsOf = map[string]compat.Fields{
 	"POST /api/sendText":  ofSends,
 	"POST /api/reply":     ofSends,

@@ -8,7 +8,7 @@ import (
 	"bridged/internal/webhook/format"
 )
 
-// The events of groups (WAHA's groups.events.dto.ts).
+// The events of groups (groups.events.dto.ts in WAHA).
 const (
 	eventGroupJoin    = "group.v2.join"  // of the account
 	eventGroupLeave   = "group.v2.leave" // of the account
@@ -22,8 +22,8 @@ type groupMember struct {
 	Role string `json:"role"` // left, participant, admin or superadmin
 }
 
-// groupChanged returns an event for each kind of change; none if the changes are
-// unknown. _data has the changes as bridged shows them, with who made them.
+// groupChanged returns an event for each kind of change, or none if the changes are unknown. _data has the
+// changes and their author in the API's form.
 func groupChanged(d format.Delivery) (events []event) {
 	e, changes := d.Event, d.Event.Changes.Group
 	if changes == nil || e.Group == nil {
@@ -68,17 +68,11 @@ func groupChanged(d format.Delivery) (events []event) {
 	return events
 }
 
-// groupIn returns a whole group as events show it.
+// groupIn returns a whole group in the form of events.
 func groupIn(g bridge.Group) map[string]any {
 	members := make([]groupMember, len(g.Participants))
 	for i, p := range g.Participants {
-		members[i] = groupMember{compat.AsChat(p.JID), "participant"}
-		switch {
-		case p.IsSuperAdmin:
-			members[i].Role = "superadmin"
-		case p.IsAdmin:
-			members[i].Role = "admin"
-		}
+		members[i] = groupMember{compat.AsChat(p.JID), compat.Role(p, "participant")}
 	}
 	return map[string]any{
 		"id": g.JID, "subject": g.Name, "description": g.Topic, "membersCanSendMessages": !g.IsAnnounce,
@@ -86,7 +80,7 @@ func groupIn(g bridge.Group) map[string]any {
 	}
 }
 
-// groupSettings returns the settings of a group that have changed; nil if none has.
+// groupSettings returns the changed settings of a group, or nil if none has changed.
 func groupSettings(jid bridge.JID, c *bridge.GroupChanges) map[string]any {
 	if c.Subject == nil && c.Topic == nil && c.IsAnnounce == nil && c.JoinApproval == nil && c.IsLocked == nil && c.Expiration == nil {
 		return nil

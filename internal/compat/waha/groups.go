@@ -7,7 +7,7 @@ import (
 	"bridged/internal/compat"
 )
 
-// group is a group as the GOWS engine shows it.
+// group is a group in the form of the engine GOWS.
 type group struct {
 	JID          bridge.JID   `json:"JID"`
 	OwnerJID     bridge.JID   `json:"OwnerJID"`
@@ -47,154 +47,114 @@ func showGroup(g bridge.Group) group {
 	return shown
 }
 
-// groupOf returns the group that a path names.
-func groupOf(c *compat.Call) (bridge.JID, error) {
-	if err := checkSession(sessionOf(c.Request)); err != nil {
-		return "", err
+// ofGroup returns the handler of a route whose path names a group.
+func ofGroup(handle func(c *compat.Call, group bridge.JID) (any, error)) compat.Handler {
+	return func(c *compat.Call) (any, error) {
+		jid, err := compat.Recipient(c.PathValue("group"))
+		if err == nil && !jid.IsGroup() {
+			err = bridge.Invalid("%q is no group", bridge.Beginning(c.PathValue("group"), 60))
+		}
+		if err != nil {
+			return nil, err
+		}
+		return handle(c, jid)
 	}
-	jid, err := compat.Recipient(c.PathValue("group"))
-	if err == nil && !jid.IsGroup() {
-		err = bridge.Invalid("%q is no group", bridge.Beginning(c.PathValue("group"), 60))
-	}
-	return jid, err
 }
 
-func listGroups(c *compat.Call) (compat.Answer, error) {
-	if err := checkSession(sessionOf(c.Request)); err != nil {
-		return compat.Answer{}, err
-	}
+// inGroup returns the handler of a route whose path names a group and that has a body.
+func inGroup[In any](handle func(c *compat.Call, group bridge.JID, in In) (any, error)) compat.Handler {
+	return compat.Reading(func(c *compat.Call, in In) (any, error) {
+		return ofGroup(func(c *compat.Call, group bridge.JID) (any, error) { return handle(c, group, in) })(c)
+	})
+}
+
+func listGroups(c *compat.Call) (any, error) {
 	p, err := pageOf(c, maxItems)
-	if err != nil {
-		return compat.Answer{}, err
-	}
 	all := c.API.AllChats(c.Context(), bridge.ChatQuery{Type: bridge.ChatsGroup, Limit: 100})
 	chosen := compat.Items(all, p.skip, p.take, func(chat bridge.Chat) (any, bool) { return chat.JID, true })
-	return compat.OKList(compat.ItemsBytes, compat.Each(chosen, func(chosen any) (any, error) {
-		detail, err := c.API.Group(c.Context(), chosen.(bridge.JID))
-		return showGroup(compat.GroupOf(detail)), err
-	}))
+	return &compat.List{Bytes: compat.ItemsBytes, Items: compat.Each(chosen, func(chosen any) (any, error) {
+		return getGroup(c, chosen.(bridge.JID))
+	})}, err
 }
 
-func getGroup(c *compat.Call) (compat.Answer, error) {
-	jid, err := groupOf(c)
-	if err != nil {
-		return compat.Answer{}, err
-	}
-	detail, err := c.API.Group(c.Context(), jid)
-	if err != nil {
-		return compat.Answer{}, err
-	}
-	return compat.OK(showGroup(compat.GroupOf(detail)))
+func getGroup(c *compat.Call, jid bridge.JID) (any, error) {
+	shown, err := compat.Group(c, jid)
+	return showGroup(shown), err
 }
 
-// listParticipants answers the members of a group alone.
-func listParticipants(c *compat.Call) (compat.Answer, error) {
-	answer, err := getGroup(c)
-	if err == nil {
-		answer.Body = answer.Body.(group).Participants
-	}
-	return answer, err
+func listParticipants(c *compat.Call, jid bridge.JID) (any, error) {
+	shown, err := compat.Group(c, jid)
+	return showGroup(shown).Participants, err
 }
 
-// people are members that a call names.
+// people are the members in a body.
 type people struct {
 	Participants []struct {
 		ID compat.Text `json:"id"`
 	} `json:"participants"`
 }
 
-func (p people) jids() (jids []bridge.JID, err error) {
-	for _, one := range p.Participants {
-		jid, err := compat.Recipient(string(one.ID))
-		if err != nil {
-			return nil, err
-		}
-		jids = append(jids, jid)
-	}
-	if len(jids) == 0 {
+func (p people) jids() ([]bridge.JID, error) {
+	if len(p.Participants) == 0 {
 		return nil, bridge.Invalid(`participants is missing: a list such as [{"id":"15551234567@c.us"}]`)
 	}
-	return jids, nil
+	ids := make([]string, len(p.Participants))
+	for i, one := range p.Participants {
+		ids[i] = string(one.ID)
+	}
+	return compat.Recipients("participants", ids)
 }
 
-func createGroup(c *compat.Call) (compat.Answer, error) {
-	var in struct {
-		Name compat.Text `json:"name"`
-		people
-	}
-	if err := c.Decode(&in); err != nil {
-		return compat.Answer{}, err
-	}
-	if err := checkSession(sessionOf(c.Request)); err != nil {
-		return compat.Answer{}, err
-	}
+// createGroupBody is the body of [createGroup].
+type createGroupBody struct {
+	Name compat.Text `json:"name"`
+	people
+}
+
+func createGroup(c *compat.Call, in createGroupBody) (any, error) {
 	members, err := in.jids()
 	if err != nil {
-		return compat.Answer{}, err
+		return nil, err
 	}
-	made, err := c.API.CreateGroup(c.Context(), string(in.Name), members, c.Key())
-	if err != nil {
-		return compat.Answer{}, err
-	}
-	shown := showGroup(bridge.Group{JID: made.JID, Name: made.Name})
-	for _, p := range made.Participants {
-		shown.Participants = append(shown.Participants, resultOf(p))
-	}
-	return compat.Answer{Status: http.StatusCreated, Body: shown}, nil
+	created, err := c.API.CreateGroup(c.Context(), string(in.Name), members, c.Key())
+	shown := showGroup(bridge.Group{JID: created.JID, Name: created.Name})
+	shown.Participants = resultsOf(created.Participants)
+	return shown, err
 }
 
-// resultOf shows what a change did for one member.
-func resultOf(p bridge.ParticipantResult) member {
-	shown := member{JID: p.JID, LID: p.LID}
-	if !p.JID.IsLID() {
-		shown.PhoneNumber = p.JID
-	}
-	if p.Error != nil {
-		shown.Error = http.StatusForbidden
+// resultsOf shows the result of a change for each member.
+func resultsOf(results []bridge.ParticipantResult) []member {
+	shown := make([]member, len(results))
+	for i, p := range results {
+		shown[i] = member{JID: p.JID, LID: p.LID}
+		if !p.JID.IsLID() {
+			shown[i].PhoneNumber = p.JID
+		}
+		if p.Error != nil {
+			shown[i].Error = http.StatusForbidden
+		}
 	}
 	return shown
 }
 
-// changeMembers returns the route that changes members of a group.
-func changeMembers(action bridge.ParticipantAction) func(*compat.Call) (compat.Answer, error) {
-	return func(c *compat.Call) (compat.Answer, error) {
-		var in people
-		if err := c.Decode(&in); err != nil {
-			return compat.Answer{}, err
-		}
-		jid, err := groupOf(c)
-		if err != nil {
-			return compat.Answer{}, err
-		}
+// changeMembers returns the handler that changes members of a group.
+func changeMembers(action bridge.ParticipantAction) compat.Handler {
+	return inGroup(func(c *compat.Call, group bridge.JID, in people) (any, error) {
 		members, err := in.jids()
 		if err != nil {
-			return compat.Answer{}, err
+			return nil, err
 		}
-		results, err := c.API.ChangeParticipants(c.Context(), jid, action, members, c.Key())
-		if err != nil {
-			return compat.Answer{}, err
-		}
-		shown := make([]member, len(results))
-		for i, result := range results {
-			shown[i] = resultOf(result)
-		}
-		return compat.OK(shown)
-	}
+		results, err := c.API.ChangeParticipants(c.Context(), group, action, members, c.Key())
+		return resultsOf(results), err
+	})
 }
 
-// changeGroup returns the route that changes a group as a part of the body says.
-func changeGroup(patch func(in groupChange) bridge.GroupPatch) func(*compat.Call) (compat.Answer, error) {
-	return func(c *compat.Call) (compat.Answer, error) {
-		var in groupChange
-		if err := c.Decode(&in); err != nil {
-			return compat.Answer{}, err
-		}
-		jid, err := groupOf(c)
-		if err == nil {
-			_, err = c.API.ChangeGroup(c.Context(), jid, patch(in), c.Key())
-		}
-		return compat.Answer{Status: http.StatusOK, Body: true}, err
-	}
+// changeGroup returns the handler that changes one setting of a group.
+func changeGroup(patch func(in groupChange) bridge.GroupPatch) compat.Handler {
+	return inGroup(func(c *compat.Call, group bridge.JID, in groupChange) (any, error) {
+		_, err := c.API.ChangeGroup(c.Context(), group, patch(in), c.Key())
+		return true, err
+	})
 }
 
 type groupChange struct {
@@ -219,76 +179,42 @@ func messagesAdminsOnly(in groupChange) bridge.GroupPatch {
 	return bridge.GroupPatch{IsAnnounce: new(bool(in.AdminsOnly))}
 }
 
-func setPicture(c *compat.Call) (compat.Answer, error) {
-	var in struct {
-		File file `json:"file"`
-	}
-	if err := c.Decode(&in); err != nil {
-		return compat.Answer{}, err
-	}
-	jid, err := groupOf(c)
-	if err == nil {
-		err = compat.SetGroupPicture(c, jid, string(in.File.URL))
-	}
-	return answerSuccess(err)
+var success = map[string]bool{"success": true}
+
+// groupPicture is the body of [setPicture].
+type groupPicture struct {
+	File file `json:"file"`
 }
 
-func removePicture(c *compat.Call) (compat.Answer, error) {
-	jid, err := groupOf(c)
-	if err == nil {
-		err = c.API.RemoveGroupPicture(c.Context(), jid, c.Key())
-	}
-	return answerSuccess(err)
+func setPicture(c *compat.Call, group bridge.JID, in groupPicture) (any, error) {
+	return success, compat.SetGroupPicture(c, group, string(in.File.URL))
 }
 
-func answerSuccess(err error) (compat.Answer, error) {
-	return compat.Answer{Status: http.StatusOK, Body: map[string]bool{"success": true}}, err
+func removePicture(c *compat.Call, group bridge.JID) (any, error) {
+	return success, c.API.RemoveGroupPicture(c.Context(), group, c.Key())
 }
 
-// showInvite answers the code in the link of a group.
-func showInvite(c *compat.Call) (compat.Answer, error) {
-	jid, err := groupOf(c)
-	if err != nil {
-		return compat.Answer{}, err
-	}
-	link, err := c.API.GroupLink(c.Context(), jid)
-	return answerCode(http.StatusOK, link, err)
+// showInvite returns the code in a group's link.
+func showInvite(c *compat.Call, group bridge.JID) (any, error) {
+	link, err := c.API.GroupLink(c.Context(), group)
+	return link.Code, err
 }
 
-func revokeInvite(c *compat.Call) (compat.Answer, error) {
-	jid, err := groupOf(c)
-	if err != nil {
-		return compat.Answer{}, err
-	}
-	link, err := c.API.RevokeGroupLink(c.Context(), jid, c.Key())
-	return answerCode(http.StatusCreated, link, err)
+func revokeInvite(c *compat.Call, group bridge.JID) (any, error) {
+	link, err := c.API.RevokeGroupLink(c.Context(), group, c.Key())
+	return link.Code, err
 }
 
-func answerCode(status int, link bridge.GroupLink, err error) (compat.Answer, error) {
-	return compat.Answer{Status: status, Body: link.Code}, err
+func leaveGroup(c *compat.Call, group bridge.JID) (any, error) {
+	return true, c.API.LeaveGroup(c.Context(), group, c.Key())
 }
 
-func leaveGroup(c *compat.Call) (compat.Answer, error) {
-	jid, err := groupOf(c)
-	if err == nil {
-		err = c.API.LeaveGroup(c.Context(), jid, c.Key())
-	}
-	return compat.Answer{Status: http.StatusCreated, Body: true}, err
+// joinGroupBody is the body of [joinGroup].
+type joinGroupBody struct {
+	Code compat.Text `json:"code"`
 }
 
-func joinGroup(c *compat.Call) (compat.Answer, error) {
-	var in struct {
-		Code compat.Text `json:"code"`
-	}
-	if err := c.Decode(&in); err != nil {
-		return compat.Answer{}, err
-	}
-	if err := checkSession(sessionOf(c.Request)); err != nil {
-		return compat.Answer{}, err
-	}
+func joinGroup(c *compat.Call, in joinGroupBody) (any, error) {
 	joined, err := c.API.JoinGroup(c.Context(), string(in.Code), c.Key())
-	if err != nil {
-		return compat.Answer{}, err
-	}
-	return compat.Answer{Status: http.StatusCreated, Body: map[string]any{"id": joined.JID}}, nil
+	return map[string]any{"id": joined.JID}, err
 }

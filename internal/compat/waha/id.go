@@ -8,16 +8,15 @@ import (
 	"bridged/internal/compat"
 )
 
-// messageID names a message as WAHA does: by its direction, chat and id, and in groups by
-// its sender.
+// messageID is WAHA's id of a message: its direction, chat and id, and in groups its sender.
 type messageID struct {
 	FromMe bool
-	Chat   bridge.JID // empty for a bare id
+	Chat   bridge.JID // empty if only the id is given
 	ID     string
-	Sender bridge.JID // in groups; empty if the name does not have it
+	Sender bridge.JID // in groups; may be empty
 }
 
-// String returns the name.
+// String returns the id in WAHA's form.
 func (m messageID) String() string {
 	name := strconv.FormatBool(m.FromMe) + "_" + compat.AsChat(m.Chat) + "_" + m.ID
 	if m.Sender != "" {
@@ -26,7 +25,7 @@ func (m messageID) String() string {
 	return name
 }
 
-// parseMessageID reads a name of three or four parts, or a bare id.
+// parseMessageID parses an id of three or four parts, or the plain id of a message.
 func parseMessageID(name string) (messageID, error) {
 	direction, rest, _ := strings.Cut(name, "_")
 	chat, id, named := strings.Cut(rest, "_")
@@ -48,15 +47,18 @@ func parseMessageID(name string) (messageID, error) {
 		m.ID = id[:i]
 	}
 	if m.ID == "" {
-		return messageID{}, bridge.Invalid("the message's id is missing behind its chat")
+		return messageID{}, bridge.Invalid("the message's id is missing after its chat")
 	}
 	return m, nil
 }
 
-// in returns the chat and the id of a message; a bare id is one of the chat that the call
-// names.
-func (m messageID) in(chat bridge.JID) (bridge.JID, string, error) {
+// messageIn returns the chat and the plain id of a message. chat is the chat of an id that has none; it may be
+// empty.
+func messageIn(chat bridge.JID, name string) (bridge.JID, string, error) {
+	m, err := parseMessageID(name)
 	switch {
+	case err != nil:
+		return "", "", err
 	case m.Chat != "":
 		return m.Chat, m.ID, nil
 	case chat == "":

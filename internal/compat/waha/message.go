@@ -8,7 +8,7 @@ import (
 	"bridged/internal/compat"
 )
 
-// Message is a message as WAHA answers and posts it.
+// Message is a message in WAHA's form.
 type Message struct {
 	ID          string   `json:"id"`
 	Timestamp   int64    `json:"timestamp"`
@@ -37,7 +37,7 @@ type media struct {
 	Error    any     `json:"error"`
 }
 
-// place is a location, with its numbers as texts.
+// place is a location. Its numbers are texts.
 type place struct {
 	Live        bool    `json:"live"`
 	Latitude    string  `json:"latitude"`
@@ -53,10 +53,10 @@ type replyTo struct {
 	ID          string  `json:"id"`
 	Participant *string `json:"participant"`
 	Body        *string `json:"body"`
-	Data        any     `json:"_data"` // the API's own quoted
+	Data        any     `json:"_data"` // quoted message in the API's form
 }
 
-// data has what clients read of the engine's own message.
+// data has the parts of the engine's own message that clients read.
 type data struct {
 	Info       info           `json:"Info"`
 	Message    map[string]any `json:"Message"`
@@ -77,7 +77,7 @@ type info struct {
 	MediaType string     `json:"MediaType"`
 }
 
-// nameOf returns the name of a message.
+// nameOf returns WAHA's id of a message.
 func nameOf(m bridge.Message) messageID {
 	id := messageID{FromMe: m.FromMe, Chat: m.Chat, ID: m.ID}
 	if m.Chat.IsGroup() {
@@ -86,8 +86,8 @@ func nameOf(m bridge.Message) messageID {
 	return id
 }
 
-// messageOf returns a message. Links to files begin with the door's address; without one
-// there are none.
+// messageOf returns a message in WAHA's form. base is the adapter's address, with which links to files begin. If
+// it is empty, the message has no links.
 func messageOf(m bridge.Message, base string) Message {
 	shown := Message{
 		ID: nameOf(m).String(), Timestamp: m.Timestamp.Unix(), From: compat.AsChat(m.Chat), FromMe: m.FromMe, Source: "app",
@@ -120,7 +120,7 @@ func messageOf(m bridge.Message, base string) Message {
 	return shown
 }
 
-// mediaKind returns the engine's word for a kind of file.
+// mediaKind returns the engine's name of a kind of file.
 func mediaKind(m *bridge.Media) string {
 	if m.Type == bridge.MediaAudio && m.PTT {
 		return "ptt"
@@ -128,12 +128,12 @@ func mediaKind(m *bridge.Media) string {
 	return string(m.Type)
 }
 
-// mediaOf returns the file of a message, nil without an address for it.
+// mediaOf returns the file of a message and its link, or nil if base is empty.
 func mediaOf(m bridge.Message, base string) (*media, *string) {
 	if base == "" {
 		return nil, nil
 	}
-	id := messageID{FromMe: m.FromMe, Chat: m.Chat, ID: bridge.PathID(m.ID)} // which its sender has chosen
+	id := messageID{FromMe: m.FromMe, Chat: m.Chat, ID: bridge.PathID(m.ID)} // the sender has chosen the id
 	file := &media{URL: base + "/api/files/" + session + "/" + id.String() + "." + compat.Extension(m.Media.MimeType), MimeType: m.Media.MimeType}
 	if m.Media.Type == bridge.MediaDocument {
 		file.FileName = &m.Media.FileName
@@ -170,8 +170,7 @@ func replyOf(m bridge.Message) *replyTo {
 	return reply
 }
 
-// contentOf returns the content of a message by the engine's names, as far as receivers
-// read it.
+// contentOf returns the content that clients read, with the engine's names.
 func contentOf(m bridge.Message) map[string]any {
 	switch {
 	case m.MessageType == bridge.TypeText || m.MessageType == bridge.TypeExtendedText || m.MessageType == "":
@@ -208,7 +207,7 @@ var acks = map[bridge.Delivery]struct {
 	bridge.DeliveryDelivered: {2, "DEVICE"}, bridge.DeliveryRead: {3, "READ"}, bridge.DeliveryPlayed: {4, "PLAYED"},
 }
 
-// ackOf returns the status of a message. One of another person has come to the device.
+// ackOf returns the status of a message. Messages of other people were delivered.
 func ackOf(m bridge.Message) (number int, name string) {
 	status := bridge.DeliveryDelivered
 	if m.Status != nil {
@@ -217,7 +216,7 @@ func ackOf(m bridge.Message) (number int, name string) {
 	return acks[status].number, acks[status].name
 }
 
-// isAck reports whether a message has the status that a list asks for, by number or name.
+// isAck reports whether a message has a status, given by number or name.
 func isAck(m bridge.Message, wanted string) bool {
 	number, name := ackOf(m)
 	return strings.EqualFold(wanted, name) || wanted == strconv.Itoa(number)

@@ -2,35 +2,31 @@ package waha
 
 import (
 	"cmp"
-	"net/http"
 
 	"bridged/internal/bridge"
 	"bridged/internal/compat"
 )
 
-func checkExists(c *compat.Call) (compat.Answer, error) {
+func checkExists(c *compat.Call) (any, error) {
 	query := c.URL.Query()
 	if err := checkSession(query.Get("session")); err != nil {
-		return compat.Answer{}, err
+		return nil, err
 	}
 	person, err := compat.Recipient(query.Get("phone"))
 	switch {
 	case err != nil:
-		return compat.Answer{}, err
+		return nil, err
 	case person.Server() != bridge.ServerUser:
-		return compat.Answer{}, bridge.Invalid("phone must be a phone number with its country code")
+		return nil, bridge.Invalid("phone must be a phone number with its country code")
 	}
 	check, err := c.API.CheckNumber(c.Context(), person.User())
-	if err != nil {
-		return compat.Answer{}, err
-	}
 	if check.JID == "" {
-		return compat.OK(map[string]any{"numberExists": false, "chatId": nil})
+		return map[string]any{"numberExists": false, "chatId": nil}, err
 	}
-	return compat.OK(map[string]any{"numberExists": true, "chatId": compat.AsChat(check.JID)})
+	return map[string]any{"numberExists": true, "chatId": compat.AsChat(check.JID)}, err
 }
 
-// person is a contact as WAHA lists them.
+// person is a contact in WAHA's form.
 type person struct {
 	ID        string  `json:"id"`
 	Number    *string `json:"number"`
@@ -51,45 +47,37 @@ func personOf(p bridge.KnownContact) person {
 	}
 }
 
-func listContacts(c *compat.Call) (compat.Answer, error) {
+func listContacts(c *compat.Call) (any, error) {
 	if err := checkSession(c.URL.Query().Get("session")); err != nil {
-		return compat.Answer{}, err
+		return nil, err
 	}
 	p, err := pageOf(c, maxItems)
-	if err != nil {
-		return compat.Answer{}, err
-	}
 	all := c.API.AllContacts(c.Context(), bridge.ContactQuery{Limit: 100})
-	return compat.OKList(compat.ItemsBytes, compat.Items(all, p.skip, p.take, func(one bridge.KnownContact) (any, bool) { return personOf(one), true }))
+	return &compat.List{Bytes: compat.ItemsBytes, Items: compat.Items(all, p.skip, p.take, func(one bridge.KnownContact) (any, bool) { return personOf(one), true })}, err
 }
 
-// contactNamed returns the person or the group that a query names.
-func contactNamed(c *compat.Call) (bridge.JID, error) {
-	query := c.URL.Query()
-	if err := checkSession(query.Get("session")); err != nil {
-		return "", err
+// ofContact returns the handler of a route whose query names a person or a group.
+func ofContact(handle func(c *compat.Call, jid bridge.JID) (any, error)) compat.Handler {
+	return func(c *compat.Call) (any, error) {
+		query := c.URL.Query()
+		if err := checkSession(query.Get("session")); err != nil {
+			return nil, err
+		}
+		jid, err := compat.Recipient(query.Get("contactId"))
+		if err != nil {
+			return nil, err
+		}
+		return handle(c, jid)
 	}
-	return compat.Recipient(query.Get("contactId"))
 }
 
-func showContact(c *compat.Call) (compat.Answer, error) {
-	jid, err := contactNamed(c)
-	if err != nil {
-		return compat.Answer{}, err
-	}
+func showContact(c *compat.Call, jid bridge.JID) (any, error) {
 	known, err := c.API.Contact(c.Context(), jid)
-	if err != nil {
-		return compat.Answer{}, err
-	}
-	return compat.OK(personOf(known))
+	return personOf(known), err
 }
 
-// showPicture answers a picture, null where there is none.
-func showPicture(c *compat.Call) (compat.Answer, error) {
-	jid, err := contactNamed(c)
-	if err != nil {
-		return compat.Answer{}, err
-	}
+// showPicture returns a picture, or null if there is none.
+func showPicture(c *compat.Call, jid bridge.JID) (any, error) {
 	uri, err := compat.Picture(c, jid)
-	return compat.Answer{Status: http.StatusOK, Body: map[string]any{"profilePictureURL": uri}}, err
+	return map[string]any{"profilePictureURL": uri}, err
 }

@@ -95,7 +95,7 @@ func newScene(t *testing.T) compattest.Scene {
 func TestTokens_EveryRouteWithEveryScope(t *testing.T) {
 	patterns := make([]string, len(routes))
 	for i, r := range routes {
-		patterns[i] = r.pattern
+		patterns[i] = r.Pattern
 	}
 	newScene(t).EveryScope(patterns, reaches)
 }

@@ -35,13 +35,13 @@ func TestSend_IsAnsweredOnceItIsSent(t *testing.T) {
 				_, _ = io.WriteString(w, `{"account":{"jid":"15550001111@s.whatsapp.net"}}`)
 			}
 		})
-		door := New(compat.Options{
+		adapter := New(compat.Options{
 			Client: client.InProcess(bridge, ""), Token: compattest.AnyToken, Log: zerolog.Nop(),
 		})
 		r := httptest.NewRequest(call.method, call.path, strings.NewReader(call.body))
 		r.Header.Set("X-Api-Key", "key")
 		w := httptest.NewRecorder()
-		door.ServeHTTP(w, r)
+		adapter.ServeHTTP(w, r)
 		if sent != 1 || w.Code > 299 || !strings.Contains(w.Body.String(), "true_15550100301@c.us_3EB0A1") {
 			t.Errorf("%s %s: sent %d times, answered %d %s", call.method, call.path, sent, w.Code, w.Body)
 		}

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
-	"net/http"
 	"slices"
 
 	"bridged/internal/bridge"
@@ -12,13 +11,13 @@ import (
 	"bridged/internal/compat"
 )
 
-// sessionConfig is what a session is made with; of it bridged has the webhooks.
+// sessionConfig is the configuration of a session. bridged only has webhooks.
 type sessionConfig struct {
 	Metadata map[string]any `json:"metadata"`
 	Webhooks []sessionHook  `json:"webhooks"`
 }
 
-// sessionHook is a webhook of a session. bridged tries again in its own way, for three days.
+// sessionHook is a webhook of a session. bridged ignores its retries and tries for three days.
 type sessionHook struct {
 	URL           string          `json:"url"`
 	Events        []string        `json:"events"`
@@ -36,8 +35,8 @@ type hookHeader struct {
 	Value string `json:"value"`
 }
 
-// shownWebhooks shows the caller's webhooks as WAHA does, without their keys and the values
-// of their headers; none to callers who may see no webhooks.
+// shownWebhooks returns the caller's webhooks in WAHA's form, without keys and the values of headers. It
+// returns none if the caller may see none.
 func shownWebhooks(c *compat.Call) ([]sessionHook, error) {
 	webhooks, err := compat.OwnWebhooks(c, bridge.FormatWAHA)
 	if bridge.CodeOf(err) == bridge.CodeForbidden {
@@ -54,43 +53,33 @@ func shownWebhooks(c *compat.Call) ([]sessionHook, error) {
 	return shown, err
 }
 
-func createSession(c *compat.Call) (compat.Answer, error) { return setSession(c, http.StatusCreated) }
-
-func updateSession(c *compat.Call) (compat.Answer, error) {
-	if err := checkSession(sessionOf(c.Request)); err != nil {
-		return compat.Answer{}, err
-	}
-	return setSession(c, http.StatusOK)
+// sessionBody is the body of [setSession].
+type sessionBody struct {
+	Name   string `json:"name"`
+	Config struct {
+		Webhooks *[]sessionHook `json:"webhooks"`
+	} `json:"config"`
 }
 
-// setSession makes the webhooks of the session those that the body lists, if it lists any.
-// Nothing else of a session can be changed.
-func setSession(c *compat.Call, status int) (compat.Answer, error) {
-	var in struct {
-		Name   string `json:"name"`
-		Config struct {
-			Webhooks *[]sessionHook `json:"webhooks"`
-		} `json:"config"`
-	}
-	if err := c.Decode(&in); err != nil {
-		return compat.Answer{}, err
-	}
+// setSession replaces the webhooks of the session with those of the body, if it has any. Nothing else of a
+// session can be changed.
+func setSession(c *compat.Call, in sessionBody) (any, error) {
 	if err := checkSession(in.Name); err != nil {
-		return compat.Answer{}, err
+		return nil, err
 	}
 	if in.Config.Webhooks != nil {
-		if _, err := infoOf(c); err != nil { // which the answer needs: nothing changes if it is refused
-			return compat.Answer{}, err
+		if _, err := infoOf(c); err != nil { // the answer needs it: nothing changes if it is refused
+			return nil, err
 		}
 		if err := setWebhooks(c, *in.Config.Webhooks); err != nil {
-			return compat.Answer{}, err
+			return nil, err
 		}
 	}
-	return answerInfo(c, status)
+	return infoOf(c)
 }
 
-// setWebhooks adds the webhooks of a list, changes those that have the same address, and
-// removes the others. If one is refused, nothing changes.
+// setWebhooks adds the webhooks of a list, changes those with the same address, and removes the others. If one
+// is refused, nothing changes.
 func setWebhooks(c *compat.Call, list []sessionHook) error {
 	present, err := compat.OwnWebhooks(c, bridge.FormatWAHA)
 	if err != nil {
@@ -104,7 +93,7 @@ func setWebhooks(c *compat.Call, list []sessionHook) error {
 		}
 		change := hook.change()
 		change.DryRun = true
-		if _, err := compat.KeepWebhook(c, ids[n], change); err != nil {
+		if _, err := compat.SaveWebhook(c, ids[n], change); err != nil {
 			return err
 		}
 	}
@@ -115,7 +104,7 @@ func setWebhooks(c *compat.Call, list []sessionHook) error {
 		if ids[n] == 0 {
 			continue
 		}
-		if _, err := compat.KeepWebhook(c, ids[n], hook.change()); err != nil {
+		if _, err := compat.SaveWebhook(c, ids[n], hook.change()); err != nil {
 			return err
 		}
 	}
@@ -127,27 +116,26 @@ func setWebhooks(c *compat.Call, list []sessionHook) error {
 	return nil
 }
 
-// addWebhooks adds those of a list that are new. If one is refused, because there are too
-// many, none is left.
+// addWebhooks adds the new webhooks of a list. If there are too many and one is refused, it removes them again.
 func addWebhooks(c *compat.Call, list []sessionHook, ids []int64) error {
 	var added []int64
 	for n, hook := range list {
 		if ids[n] != 0 {
 			continue
 		}
-		made, err := compat.KeepWebhook(c, 0, hook.change())
+		created, err := compat.SaveWebhook(c, 0, hook.change())
 		if err != nil {
 			for _, id := range added {
 				err = errors.Join(err, c.API.DeleteWebhook(c.Context(), id))
 			}
 			return err
 		}
-		added = append(added, made.ID)
+		added = append(added, created.ID)
 	}
 	return nil
 }
 
-// change returns a webhook as the API takes it.
+// change returns the webhook in the API's form.
 func (h sessionHook) change() client.WebhookChange {
 	options := bridge.FormatOptions{Events: h.Events}
 	for _, header := range h.CustomHeaders {

@@ -14,8 +14,8 @@ import (
 	"bridged/internal/compat"
 )
 
-func showVersion(*compat.Call) (compat.Answer, error) {
-	return compat.OK(map[string]any{"version": version, "engine": engine, "tier": "PLUS", "browser": nil, "platform": "linux/x64"})
+func showVersion(*compat.Call) (any, error) {
+	return map[string]any{"version": version, "engine": engine, "tier": "PLUS", "browser": nil, "platform": "linux/x64"}, nil
 }
 
 // sessionInfo describes the session.
@@ -30,7 +30,7 @@ type sessionInfo struct {
 	Apps       []any          `json:"apps"`
 }
 
-// me names the account.
+// me describes the account.
 type me struct {
 	ID       string     `json:"id"`
 	LID      bridge.JID `json:"lid"`
@@ -45,7 +45,7 @@ func meOf(user *bridge.User) *me {
 	return &me{compat.AsChat(user.JID), user.LID, user.JID, user.PushName}
 }
 
-// stateOf returns WAHA's word for a state of the account.
+// stateOf returns WAHA's name of an account's state.
 func stateOf(state bridge.State, wantsPasskey bool) string {
 	switch state {
 	case bridge.StateOpen:
@@ -63,15 +63,12 @@ func stateOf(state bridge.State, wantsPasskey bool) string {
 	return "STOPPED"
 }
 
-// sessionOf returns the name of the session in a path; empty for none.
-func sessionOf(r *http.Request) string { return r.PathValue("session") }
-
-// checkSession refuses a session other than ours. A missing name is ours.
+// checkSession refuses a session other than ours. An empty name means ours.
 func checkSession(name string) error {
 	if name == "" || name == session {
 		return nil
 	}
-	return bridge.Fail(codeNoSession, "%s", beforeSession+bridge.Beginning(name, 100)+behindSession)
+	return bridge.Fail(codeNoSession, "%s", beforeSession+bridge.Beginning(name, 100)+afterSession)
 }
 
 func infoOf(c *compat.Call) (sessionInfo, error) {
@@ -86,40 +83,20 @@ func infoOf(c *compat.Call) (sessionInfo, error) {
 	}, err
 }
 
-// answerInfo answers the session as it is now.
-func answerInfo(c *compat.Call, status int) (compat.Answer, error) {
+func listSessions(c *compat.Call) (any, error) {
 	info, err := infoOf(c)
-	return compat.Answer{Status: status, Body: info}, err
+	return []sessionInfo{info}, err
 }
 
-func listSessions(c *compat.Call) (compat.Answer, error) {
-	info, err := infoOf(c)
-	if err != nil {
-		return compat.Answer{}, err
-	}
-	return compat.OK([]sessionInfo{info})
+func showSession(c *compat.Call) (any, error) { return infoOf(c) }
+
+func showMe(c *compat.Call) (any, error) {
+	account, err := c.Account()
+	return meOf(account), err
 }
 
-func showSession(c *compat.Call) (compat.Answer, error) {
-	if err := checkSession(sessionOf(c.Request)); err != nil {
-		return compat.Answer{}, err
-	}
-	return answerInfo(c, http.StatusOK)
-}
-
-func showMe(c *compat.Call) (compat.Answer, error) {
-	if err := checkSession(sessionOf(c.Request)); err != nil {
-		return compat.Answer{}, err
-	}
-	own, err := c.API.OwnToken(c.Context())
-	if err != nil {
-		return compat.Answer{}, err
-	}
-	return compat.OK(meOf(own.Account))
-}
-
-// presentState returns WAHA's word for the account's state; "FAILED" if the caller may not see it.
-func presentState(c *compat.Call) string {
+// currentState returns WAHA's name of the account's state, or "FAILED" if the caller may not see it.
+func currentState(c *compat.Call) string {
 	if c != nil {
 		if status, err := c.API.Status(c.Context()); err == nil {
 			return stateOf(status.Status, status.Passkey != nil)
@@ -128,69 +105,56 @@ func presentState(c *compat.Call) string {
 	return "FAILED"
 }
 
-// reconnect connects the session anew. It is never stopped.
-func reconnect(c *compat.Call) (compat.Answer, error) {
-	if err := checkSession(sessionOf(c.Request)); err != nil {
-		return compat.Answer{}, err
-	}
+// reconnect connects the session again. A session is never stopped.
+func reconnect(c *compat.Call) (any, error) {
 	if err := c.API.Reconnect(c.Context()); err != nil {
-		return compat.Answer{}, err
+		return nil, err
 	}
-	return answerInfo(c, http.StatusCreated)
+	return infoOf(c)
 }
 
-func logout(c *compat.Call) (compat.Answer, error) {
-	if err := checkSession(sessionOf(c.Request)); err != nil {
-		return compat.Answer{}, err
-	}
+func logout(c *compat.Call) (any, error) {
 	if _, err := c.API.Logout(c.Context()); err != nil {
-		return compat.Answer{}, err
+		return nil, err
 	}
-	return answerInfo(c, http.StatusCreated)
+	return infoOf(c)
 }
 
-// showQR answers the QR code that links the account: a picture, or its text.
-func showQR(c *compat.Call) (compat.Answer, error) {
-	if err := checkSession(sessionOf(c.Request)); err != nil {
-		return compat.Answer{}, err
-	}
+// showQR returns the QR code that links the account, as a picture or as its text.
+func showQR(c *compat.Call) (any, error) {
 	status, err := c.API.Status(c.Context())
 	switch {
 	case err != nil:
-		return compat.Answer{}, err
+		return nil, err
 	case status.QR == nil:
-		return compat.Answer{}, bridge.Fail(codeNoQR, "the session is %s: there is no QR code to scan", stateOf(status.Status, status.Passkey != nil))
+		return nil, bridge.Fail(codeNoQR, "the session is %s: there is no QR code to scan", stateOf(status.Status, status.Passkey != nil))
 	case c.URL.Query().Get("format") == "raw":
-		return compat.OK(map[string]string{"value": *status.QR})
+		return map[string]string{"value": *status.QR}, nil
 	}
 	code, err := qr.Encode(*status.QR, qr.L)
 	if err != nil {
-		return compat.Answer{}, err
+		return nil, err
 	}
 	if strings.Contains(c.Header.Get("Accept"), "application/json") {
-		return compat.OK(map[string]string{"mimetype": "image/png", "data": base64.StdEncoding.EncodeToString(code.PNG())})
+		return map[string]string{"mimetype": "image/png", "data": base64.StdEncoding.EncodeToString(code.PNG())}, nil
 	}
 	picture := code.PNG()
-	return compat.Answer{Relay: &http.Response{
+	return &http.Response{
 		StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"image/png"}, "Content-Length": {strconv.Itoa(len(picture))}},
 		Body: io.NopCloser(bytes.NewReader(picture)),
-	}}, nil
+	}, nil
 }
 
-func requestCode(c *compat.Call) (compat.Answer, error) {
-	var in struct {
-		PhoneNumber compat.Text `json:"phoneNumber"`
-	}
-	if err := c.Decode(&in); err != nil {
-		return compat.Answer{}, err
-	}
-	if err := checkSession(sessionOf(c.Request)); err != nil {
-		return compat.Answer{}, err
-	}
+// requestCodeBody is the body of [requestCode].
+type requestCodeBody struct {
+	PhoneNumber compat.Text `json:"phoneNumber"`
+}
+
+func requestCode(c *compat.Call, in requestCodeBody) (any, error) {
 	code, err := c.API.Pair(c.Context(), string(in.PhoneNumber))
-	return compat.Answer{Status: http.StatusCreated, Body: map[string]string{"code": code.Code}}, err
+	return map[string]string{"code": code.Code}, err
 }
 
-func showHealth(*compat.Call) (compat.Answer, error) {
-	return compat.OK(map[string]any{"status": "ok", "info": map[string]any{}, "error": map[string]any{}, "details": map[string]any{}})
+func showHealth(*compat.Call) (any, error) {
+	return map[string]any{"status": "ok", "info": map[string]any{}, "error": map[string]any{}, "details": map[string]any{}}, nil
 }

@@ -13,10 +13,10 @@ import (
 	"bridged/internal/webhook/format"
 )
 
-// The events that receivers of WAHA's webhooks read.
+// The events of WAHA's webhooks.
 const (
-	eventMessage  = "message"     // of other people
-	eventAny      = "message.any" // and of the account
+	eventMessage  = "message"     // from other people
+	eventAny      = "message.any" // also from the account
 	eventAck      = "message.ack"
 	eventAckGroup = "message.ack.group"
 	eventReaction = "message.reaction"
@@ -27,19 +27,19 @@ const (
 	eventEach     = "*"
 )
 
-// typesOf returns the bridge's types of events of which WAHA's are made; none for all.
+// typesOf returns the types of the bridge's events that WAHA's events are made of.
 func typesOf(events []string) (types []bridge.EventType) {
-	made := map[string]bridge.EventType{
+	sources := map[string]bridge.EventType{
 		eventMessage: bridge.EventMessageCreated, eventAny: bridge.EventMessageCreated, eventAck: bridge.EventMessageStatus, eventAckGroup: bridge.EventMessageStatus,
 		eventReaction: bridge.EventMessageUpdated, eventEdited: bridge.EventMessageUpdated, eventRevoked: bridge.EventMessageUpdated,
 		eventVote: bridge.EventMessageUpdated, eventStatus: bridge.EventAccountStatus,
 		eventGroupJoin: bridge.EventGroupUpdated, eventGroupLeave: bridge.EventGroupUpdated, eventGroupMembers: bridge.EventGroupUpdated, eventGroupUpdate: bridge.EventGroupUpdated,
 	}
 	if len(events) == 0 || slices.Contains(events, eventEach) {
-		events = slices.Collect(maps.Keys(made))
+		events = slices.Collect(maps.Keys(sources))
 	}
 	for _, event := range events {
-		if t, known := made[event]; known && !slices.Contains(types, t) {
+		if t, known := sources[event]; known && !slices.Contains(types, t) {
 			types = append(types, t)
 		}
 	}
@@ -47,9 +47,9 @@ func typesOf(events []string) (types []bridge.EventType) {
 	return types
 }
 
-// Format posts events as WAHA does.
+// Format posts events in WAHA's form.
 type Format struct {
-	// Base is the door's address, with which links to files begin; empty for none.
+	// Base is the adapter's address, with which links to files begin. If it is empty, there are no links.
 	Base string
 }
 
@@ -62,7 +62,7 @@ func (Format) Check(w bridge.Webhook) error {
 	return format.CheckText(w.Secret)
 }
 
-// envelope is what is posted.
+// envelope is the body of a post.
 type envelope struct {
 	ID          string         `json:"id"`
 	Timestamp   int64          `json:"timestamp"`
@@ -90,7 +90,7 @@ func (f Format) Posts(d format.Delivery) (posts []format.Post, err error) {
 	return posts, nil
 }
 
-// wants reports whether a webhook wants an event of WAHA's.
+// wants reports whether a webhook posts an event of WAHA.
 func wants(w bridge.Webhook, event string) bool {
 	events := w.Options.Events
 	if len(events) == 0 {
@@ -120,13 +120,13 @@ func (f Format) post(d format.Delivery, id string, e event) (format.Post, error)
 	return format.Post{URL: d.Webhook.URL, Header: header, Body: body}, nil
 }
 
-// event is one of WAHA's.
+// event is an event of WAHA.
 type event struct {
 	name    string
 	payload any
 }
 
-// events returns what WAHA makes of an event.
+// events returns WAHA's events for an event of the bridge.
 func (f Format) events(d format.Delivery) []event {
 	switch e := d.Event; e.Type {
 	case bridge.EventMessageCreated:
@@ -141,15 +141,15 @@ func (f Format) events(d format.Delivery) []event {
 		return []event{statusOf(*e.Status)}
 	case format.Test:
 		if d.Webhook.Only != nil {
-			return nil // whose token may not see the account's state
+			return nil // its token may not see the account's state
 		}
 		return []event{statusOf(bridge.Status{Status: d.Own.State, Since: bridge.At(d.Now)})}
 	}
 	return nil
 }
 
-// created returns nothing for what cannot be decrypted yet, which is a message once it can,
-// and for what was deleted meanwhile: flows would answer an empty text.
+// created returns the events of a new message. It returns none until the message can be decrypted, and none for a
+// deleted message, because flows would answer its empty text.
 func (f Format) created(m bridge.Message) []event {
 	if m.MessageType == bridge.TypeUndecryptable || m.DeletedAt != nil {
 		return nil
@@ -173,7 +173,7 @@ func (f Format) ack(m bridge.Message) event {
 	return event{eventAck, payload}
 }
 
-// updated returns an event for each thing that has changed.
+// updated returns an event for each change of a message.
 func (f Format) updated(d format.Delivery) (events []event) {
 	e, m := d.Event, *d.Event.Message
 	changed := func(field bridge.MessageField) bool { return slices.Contains(e.Changes.Fields, field) }
@@ -198,8 +198,8 @@ func (f Format) updated(d format.Delivery) (events []event) {
 	return events
 }
 
-// reactionOf returns the message that a reaction is for WAHA. It has no id of its own: it
-// is named by the message that it is on.
+// reactionOf returns a reaction, which is a message in WAHA. Its id is made of the id of the message that it
+// belongs to.
 func reactionOf(own format.Account, on bridge.Message, r bridge.MessageReaction) map[string]any {
 	id := messageID{FromMe: own.User != nil && r.SenderJID == own.User.JID, Chat: on.Chat, ID: on.ID + "-" + strconv.FormatInt(r.Timestamp.UnixMilli(), 36)}
 	payload := map[string]any{
@@ -214,7 +214,7 @@ func reactionOf(own format.Account, on bridge.Message, r bridge.MessageReaction)
 	return payload
 }
 
-// voteOf returns a person's present vote in a poll.
+// voteOf returns a person's current vote in a poll.
 func voteOf(d format.Delivery, voter bridge.JID) map[string]any {
 	m, selected := *d.Event.Message, []string{}
 	if m.Poll != nil {

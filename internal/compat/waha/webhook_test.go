@@ -165,7 +165,7 @@ func TestMedia_AddressStaysAtTheFile(t *testing.T) {
 		asked = append(asked, r.Method+" "+r.URL.EscapedPath())
 		w.Header().Set("Content-Type", "image/jpeg")
 	})
-	door := New(compat.Options{Client: client.InProcess(api, ""), Token: compattest.AnyToken, Log: zerolog.Nop()})
+	adapter := New(compat.Options{Client: client.InProcess(api, ""), Token: compattest.AnyToken, Log: zerolog.Nop()})
 	for _, id := range []string{"3EB0B1", "x/../../../sendText?phone=34600100101&text=spam#", "A.B_2@c.us", "%2e%2e%2f"} {
 		m := bridge.Message{Chat: sofia, ID: id, MessageType: "imageMessage", Media: &bridge.Media{Type: bridge.MediaImage, MimeType: "image/jp#eg?"}}
 		address := messageOf(m, strings.TrimSuffix(files, "/api/files/default/")).Media.URL
@@ -176,7 +176,7 @@ func TestMedia_AddressStaysAtTheFile(t *testing.T) {
 		}
 		r := httptest.NewRequest(http.MethodGet, "/api/files/default/"+name, http.NoBody)
 		r.Header.Set("X-Api-Key", "key")
-		door.ServeHTTP(httptest.NewRecorder(), r)
+		adapter.ServeHTTP(httptest.NewRecorder(), r)
 		if want := "GET " + bridge.DownloadPath(sofia, id); len(asked) == 0 || asked[len(asked)-1] != want {
 			t.Errorf("%s asks for %v, want %s", address, asked, want)
 		}

@@ -7,8 +7,29 @@ import (
 	"bridged/internal/bridge"
 )
 
-// Picture returns the picture of a person or a group as a data: URI, since that of the API
-// needs a key; nil where there is none, or none that the account may see.
+// Group returns a group as it is on the network, or as it is stored if the network was not asked.
+func Group(c *Call, jid bridge.JID) (bridge.Group, error) {
+	detail, err := c.API.Group(c.Context(), jid)
+	if detail.Live != nil {
+		return *detail.Live, err
+	}
+	return detail.Stored.Group, err
+}
+
+// Role returns the role of a group's member as most upstream APIs name it; other is that of members who
+// are no admins.
+func Role(p bridge.Participant, other string) string {
+	switch {
+	case p.IsSuperAdmin:
+		return "superadmin"
+	case p.IsAdmin:
+		return "admin"
+	}
+	return other
+}
+
+// Picture returns the picture of a person or a group as a data: URI, because the API's own address
+// needs a key. It returns nil if there is no picture or the account may not see it.
 func Picture(c *Call, of bridge.JID) (*string, error) {
 	data, mimeType, err := c.API.Picture(c.Context(), of, bridge.PicturePreview)
 	switch bridge.CodeOf(err) {
@@ -21,7 +42,7 @@ func Picture(c *Call, of bridge.JID) (*string, error) {
 	return new("data:" + mimeType + ";base64," + base64.StdEncoding.EncodeToString(data)), nil
 }
 
-// SetGroupPicture gives a group the picture that came with the call.
+// SetGroupPicture sets the picture of a group to the upload of the call.
 func SetGroupPicture(c *Call, group bridge.JID, address string) error {
 	switch {
 	case c.Upload != nil:

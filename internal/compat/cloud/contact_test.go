@@ -10,11 +10,11 @@ import (
 
 // Digits stand for a group both ways. No person and no group of the old kind is taken for one.
 func TestStandIn_BothWays(t *testing.T) {
-	if digits := standIn("120363025246125486@g.us"); digits != "999025246125486" || groupOf(digits) != "120363025246125486@g.us" || groupOf("+"+digits) != "120363025246125486@g.us" {
+	if digits := groupContact("120363025246125486@g.us"); digits != "999025246125486" || groupOf(digits) != "120363025246125486@g.us" || groupOf("+"+digits) != "120363025246125486@g.us" {
 		t.Errorf("%s, %s", digits, groupOf(digits))
 	}
 	for _, group := range []bridge.JID{"15551234567-1600000000@g.us", "12036302524612548@g.us", "1203630252461254860@g.us", "120364025246125486@g.us"} {
-		if digits := standIn(group); digits != "" {
+		if digits := groupContact(group); digits != "" {
 			t.Errorf("%s is %s", group, digits)
 		}
 	}

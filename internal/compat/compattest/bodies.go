@@ -9,9 +9,9 @@ import (
 	"bridged/internal/intake/intaketest"
 )
 
-// HostileBodies sends each route bodies that would take a multiple of their bytes in
-// memory, in place of each member of those that are tried, with the smallest token that may
-// call it and with one that may not. None may cost more than the budget.
+// HostileBodies sends bodies that could take a multiple of their size in memory to each route. It replaces each
+// member of the requests' bodies, and uses the smallest token that may call the route and one that may not. No
+// body may cost more than the budget.
 func (s Scene) HostileBodies(tries []Try) {
 	t := s.t
 	t.Helper()

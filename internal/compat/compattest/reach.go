@@ -1,4 +1,4 @@
-// Package compattest tries the routes of an adapter with every kind of token.
+// Package compattest calls the routes of an adapter with every kind of token.
 package compattest
 
 import (
@@ -36,8 +36,7 @@ const Operator = "the-operators-own"
 // Picture is a PNG of one pixel, in base64.
 const Picture = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 
-// unpaired is an account that is not paired: what needs the network is refused, once the
-// API has let it through.
+// unpaired is an account that is not paired. It refuses everything that needs the network.
 type unpaired struct{ api.Account }
 
 var errNotOpen = bridge.NotConnected("not paired")
@@ -70,20 +69,20 @@ func (linked) Status() bridge.Status {
 	return bridge.Status{Status: bridge.StateClosed, HasSession: true, User: &bridge.User{JID: Own, Phone: Own.User(), PushName: "Ada"}}
 }
 
-// Try is a request of a route with the least that it needs.
+// Try is a request with the minimum that a route needs.
 type Try struct {
-	Route, Query, Body string // the route as its pattern
-	Path               string // instead of the route's own, where that has wildcards
+	Route, Query, Body string // pattern of the route
+	Path               string // replaces a path with wildcards
 	Type               string // the Content-Type of the body; empty for none
 	Scope, Also        bridge.Scope
-	Whole              bool // only a token for all chats may
+	Whole              bool // only a token for all chats may call it
 }
 
 func (r Try) permits(token bridge.Token) bool {
 	return r.Scope == "" || token.Allows(r.Scope) && (r.Also == "" || token.Allows(r.Also)) && (!r.Whole || token.Chats == nil)
 }
 
-// Scene is the adapter of a real API over a real store, whose account is not connected.
+// Scene is an adapter of a real API with a real store, whose account is not connected.
 type Scene struct {
 	Options compat.Options
 	Files   string // the directory of the files that come in bodies
@@ -95,7 +94,7 @@ type Scene struct {
 	key     string // the header with the token
 }
 
-// AnyToken takes every secret for that of a token that may do everything.
+// AnyToken returns a token with every scope for any secret.
 func AnyToken(context.Context, string) (bridge.Token, bool) {
 	return bridge.Token{Scopes: bridge.Scopes()}, true
 }
@@ -142,7 +141,7 @@ func newScene(t *testing.T, account api.Account, open func(compat.Options) http.
 	return scene
 }
 
-// Save stores what the network told.
+// Save stores an update.
 func (s Scene) Save(fact bridge.Fact) {
 	s.t.Helper()
 	if err := s.store.Save(s.t.Context(), fact); err != nil {
@@ -153,7 +152,7 @@ func (s Scene) Save(fact bridge.Fact) {
 // Reopen opens the adapter again, as after a restart.
 func (s *Scene) Reopen() { s.adapter = s.open(s.Options) }
 
-// Token makes a token.
+// Token creates a token.
 func (s Scene) Token(chats []bridge.JID, scopes ...bridge.Scope) client.MadeToken {
 	s.t.Helper()
 	token, err := client.InProcess(s.router, Operator).CreateToken(s.t.Context(), client.NewToken{Name: "x", Scopes: scopes, Chats: chats})
@@ -163,7 +162,7 @@ func (s Scene) Token(chats []bridge.JID, scopes ...bridge.Scope) client.MadeToke
 	return token
 }
 
-// Child makes a token with another one, which must have the scope manage.
+// Child creates a token with another one, which must have the scope manage.
 func (s Scene) Child(parent client.MadeToken, scopes ...bridge.Scope) client.MadeToken {
 	s.t.Helper()
 	token, err := client.InProcess(s.router, parent.Secret).CreateToken(s.t.Context(), client.NewToken{Name: "x", Scopes: scopes})
@@ -181,7 +180,7 @@ func (s Scene) Revoke(token client.MadeToken) {
 	}
 }
 
-// Ask makes a request.
+// Ask sends a request.
 func (s Scene) Ask(r Try, token string) *httptest.ResponseRecorder {
 	s.t.Helper()
 	method, path, _ := strings.Cut(r.Route, " ")
@@ -201,14 +200,14 @@ func (s Scene) Ask(r Try, token string) *httptest.ResponseRecorder {
 	return w
 }
 
-// EveryScope makes each try with a token of every set of scopes, for all chats and for one,
-// and without a token. A route that is not tried fails the test.
+// EveryScope sends each request with tokens of every set of scopes, for all chats and for one, and without a
+// token. A route without a request fails the test.
 func (s Scene) EveryScope(routes []string, tries []Try) {
 	t := s.t
 	t.Helper()
 	for _, route := range routes {
 		if !slices.ContainsFunc(tries, func(r Try) bool { return r.Route == route }) {
-			t.Errorf("%s is not tried: say in this test which tokens may call it", route)
+			t.Errorf("no request for %s: add one with the tokens that may call it", route)
 		}
 	}
 	for subset := 1; subset < 1<<len(bridge.Scopes()); subset++ {

@@ -20,7 +20,7 @@ const (
 	maxSecretSize = 64
 )
 
-// NewSecret makes a signing secret, which every format takes.
+// NewSecret returns a new signing secret, which every format accepts.
 func NewSecret() string {
 	key := make([]byte, secretSize)
 	_, _ = rand.Read(key) // never fails (crypto/rand)
@@ -38,9 +38,9 @@ func CheckSecret(secret string) error {
 	return nil
 }
 
-// Bridged is bridged's own form, signed as in Standard Webhooks
-// (https://www.standardwebhooks.com): the header webhook-id names the event, and is the
-// same at every try.
+// Bridged is bridged's own format, signed according to Standard Webhooks
+// (https://www.standardwebhooks.com). The header webhook-id identifies the event and is the same for every
+// attempt.
 type Bridged struct{}
 
 // Check implements [Format].

@@ -1,5 +1,5 @@
-// Package format says how a webhook's events are posted: bridged's own form, signed as in
-// Standard Webhooks, and what the forms of other bridges have in common.
+// Package format defines the formats of webhooks. It has bridged's own one, which is signed according to
+// Standard Webhooks, and the helpers that all formats share.
 package format
 
 import (
@@ -14,24 +14,24 @@ import (
 	"bridged/internal/bridge"
 )
 
-// Test is the type of the event that tests a webhook. It is in no log.
+// Test is the type of the event that tests a webhook. It is not stored.
 const Test bridge.EventType = "webhook.test"
 
-// Delivery is what a try of a webhook posts.
+// Delivery is one attempt to post an event to a webhook.
 type Delivery struct {
 	Webhook bridge.Webhook
-	// ID names the event and is the same at every try. No other event ever has it.
+	// ID identifies the event and is the same for every attempt. No other event ever has it.
 	ID    string
-	Event bridge.Event // its type may be [bridge.EventReset] or [Test], too
+	Event bridge.Event // its type can also be [bridge.EventReset] or [Test]
 	Own   Account
 	Now   time.Time
-	// GroupName is that of the event's group, where the webhook posts each as a contact.
+	// GroupName is the name of the event's group, if the webhook posts groups as contacts.
 	GroupName string
 }
 
 // Account describes the bridge's account.
 type Account struct {
-	User  *bridge.User // nil as long as none is linked
+	User  *bridge.User // nil if none is linked
 	State bridge.State
 }
 
@@ -40,35 +40,35 @@ type Post struct {
 	URL    string
 	Header http.Header
 	Body   []byte
-	// File, unless nil, is posted in base64 between Body and Tail. Without goes instead of
-	// all three where the file cannot be opened.
+	// File is posted in base64 between Body and Tail; it may be nil. If the file cannot be opened, Without is
+	// posted instead of all three.
 	File    *File
 	Tail    []byte
 	Without []byte
 }
 
-// File names the file of a message.
+// File identifies the file of a message.
 type File struct {
 	Chat bridge.JID
 	ID   string
 }
 
-// Opener opens files of messages, and says how many bytes they have.
+// Opener opens the file of a message and returns its size in bytes.
 type Opener func(ctx context.Context, of File) (io.ReadCloser, int64, error)
 
-// Format is a form in which events are posted.
+// Format is a format of posts.
 type Format interface {
 	// Check refuses a secret or options that the format cannot use.
 	Check(w bridge.Webhook) error
-	// Posts returns what is posted of an event, in order: nothing where the format has no
-	// word for it, or the webhook does not want it.
+	// Posts returns the posts for an event, in order. It returns none if the format has no form for the event, or
+	// the webhook does not want it.
 	Posts(d Delivery) ([]Post, error)
 }
 
-// Verifier is a format whose receivers prove that they want a webhook.
+// Verifier is a format whose receivers must confirm a webhook.
 type Verifier interface {
-	// Challenge returns the address that is asked before a webhook is kept, and the whole
-	// answer that it must give.
+	// Challenge returns the address that is requested before a webhook is stored, and the body that it must
+	// answer.
 	Challenge(w bridge.Webhook) (address, answer string)
 }
 
@@ -79,7 +79,7 @@ const (
 	maxSecret      = 256
 )
 
-// reserved are the headers that a webhook does not set itself.
+// reserved has the headers that a webhook cannot set.
 var reserved = []string{"Connection", "Content-Encoding", "Content-Length", "Content-Type", "Host", "Te", "Trailer", "Transfer-Encoding", "Upgrade"}
 
 // CheckHeaders refuses headers that cannot be sent.
@@ -89,9 +89,9 @@ func CheckHeaders(headers map[string]string) error {
 	}
 	for name, value := range headers {
 		canonical := http.CanonicalHeaderKey(name)
-		for _, taken := range reserved {
-			if canonical == taken {
-				return bridge.Invalid("formatOptions.headers must not set %s", taken)
+		for _, name := range reserved {
+			if canonical == name {
+				return bridge.Invalid("formatOptions.headers must not set %s", name)
 			}
 		}
 		if !httpguts.ValidHeaderFieldName(name) || !httpguts.ValidHeaderFieldValue(value) || len(value) > maxHeaderValue {
@@ -101,8 +101,8 @@ func CheckHeaders(headers map[string]string) error {
 	return nil
 }
 
-// CheckText refuses a secret that is empty, very long, or not printable. Other bridges take
-// any text.
+// CheckText refuses a secret that is empty, longer than 256 bytes, or not printable. The formats of other
+// bridges allow any text.
 func CheckText(secret string) error {
 	if secret == "" || len(secret) > maxSecret || strings.ContainsFunc(secret, func(r rune) bool { return r < ' ' || r == 0x7f }) {
 		return bridge.Invalid("the secret must be a text of 1 to %d bytes on one line", maxSecret)
@@ -110,7 +110,7 @@ func CheckText(secret string) error {
 	return nil
 }
 
-// Header returns the headers of a post in JSON, with those that a webhook sets.
+// Header returns the headers of a post in JSON, including those that the webhook sets.
 func Header(w bridge.Webhook) http.Header {
 	header := http.Header{"Content-Type": {"application/json"}}
 	for name, value := range w.Options.Headers {

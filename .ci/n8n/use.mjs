@@ -1,6 +1,6 @@
 // Runs workflows in n8n against the demo, whose people answer: n8n-nodes-bridged, the
 // operations of Evolution API's node, a webhook that a workflow sets and answers, and n8n's
-// HTTP node at the door of WAHA. Prints "N passed, N failed".
+// HTTP node at the API of WAHA. Prints "N passed, N failed".
 import { deepEqual, equal, match, notEqual, ok } from "node:assert/strict";
 import { check, print } from "./shared/table.mjs";
 import { Demo, listen } from "./demo.mjs";
@@ -153,7 +153,7 @@ await step("switch the webhook off, without its address", async () => {
   const { webhooks } = await demo.call("GET", "/api/webhooks");
   deepEqual([success, webhooks.map(({ enabled }) => enabled)], [true, [false]]);
 });
-await step("what fails is shown with the door's sentence", async () => {
+await step("what fails is shown with the API's sentence", async () => {
   const flow = await n8n.publish("send-to-stranger", [evolution("messages-api", "send-text", { remoteJid: "15550109999", messageText: "x" })]);
   const shown = await n8n.fails(flow);
   match(shown, /Erro ao enviar mensagem de texto/);
@@ -165,7 +165,7 @@ await step("deleting the instance, a click away, is refused", async () => {
   equal((await demo.call("GET", "/api/auth/status")).status, "open");
 });
 
-// waha describes an HTTP node that sends a text through the door of WAHA.
+// waha describes an HTTP node that sends a text through the API of WAHA.
 const header = await n8n.credential("httpHeaderAuth", { name: "X-Api-Key", value: key });
 const waha = (body) => ({
   name: "HTTP Request", type: "n8n-nodes-base.httpRequest", typeVersion: 4.2, credentials: header,

@@ -15,13 +15,13 @@ import (
 	"bridged/internal/intake"
 )
 
-// cutFile returns the text of a member with a file in base64, still with its escapes, and the
-// object with an empty text instead. The text is nil if there is no such member; the caller reports
-// what is wrong with the object. The path of the member has dots between names.
+// cutFile returns the text of a member with a file in base64, with its escapes, and the object with an
+// empty text instead. If there is no such member or the object is not valid, it returns nil and the body.
+// The path of the member has dots between names.
 func cutFile(body []byte, member string) (text, rest []byte) {
 	path := "/" + strings.ReplaceAll(member, ".", "/")
 	d := jsontext.NewDecoder(bytes.NewBuffer(body), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-	for d.InputOffset() <= intake.MaxBody { // what is before the file has at most that size, too
+	for d.InputOffset() <= intake.MaxBody { // the members before the file have at most that size
 		depth := d.StackDepth()
 		kind, length := d.StackIndex(depth)
 		isValue := kind == '{' && length%2 == 1 && depth == strings.Count(path, "/")
@@ -98,7 +98,7 @@ func (t *base64Text) Read(p []byte) (n int, err error) {
 			t.padded = true
 			continue
 		case t.padded:
-			char = '=' // which the decoder refuses
+			char = '=' // the decoder refuses it
 		case char == '-':
 			char = '+'
 		case char == '_':

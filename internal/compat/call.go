@@ -54,8 +54,8 @@ func (c *Call) Account() (*bridge.User, error) {
 	return own.Account, err
 }
 
-// Deliver calls send and completes m with what is known of the sent message. It looks the account up
-// before, so that nothing fails after the message was sent.
+// Deliver calls send and sets the id, the chat, the sender, the time and the status of m. It reads the account
+// first, so that nothing fails after the message was sent.
 func (c *Call) Deliver(m *bridge.Message, send func() (client.Sent, error)) error {
 	account, err := c.Account()
 	if err != nil {
@@ -73,7 +73,7 @@ func (c *Call) Deliver(m *bridge.Message, send func() (client.Sent, error)) erro
 	return nil
 }
 
-// Send sends a message, which can be repeated under a key, and returns it with its content.
+// Send sends a message and returns it with its content. With a key, the call can be repeated.
 func (c *Call) Send(what client.Message, key string) (bridge.Message, error) {
 	m := contentOf(what)
 	err := c.Deliver(&m, func() (client.Sent, error) { return c.API.Send(c.Context(), what, key) })
@@ -117,7 +117,7 @@ func contentOf(what client.Message) bridge.Message {
 }
 
 const (
-	// pausesBytes limits the bodies of calls that wait, which count in no other quota.
+	// pausesBytes limits the bodies of waiting calls. They count in no other quota.
 	pausesBytes = 8 << 20
 	// pauseBytes is the memory of a call that waits, without its body.
 	pauseBytes = 16 << 10
@@ -126,8 +126,8 @@ const (
 	pauseInterval = 2 * time.Second
 )
 
-// Pause waits for as long as the caller asks. It releases the body, which cannot be read after it. The
-// calls that wait have a quota of their own and are refused beyond it.
+// Pause waits for as long as the caller asks. It releases the body, so Decode must be called before.
+// Waiting calls have their own quota. If it is full, Pause returns an error.
 func (c *Call) Pause(d time.Duration) error {
 	now, cancel := context.WithCancel(c.Context())
 	cancel() // a call does not wait for the quota

@@ -11,8 +11,8 @@ import (
 	"bridged/internal/bridge"
 )
 
-// Recipient parses a person or a group: a phone number in any spelling, or a JID, which may have the
-// server c.us or name a device. Digits that are too long for a phone number are a group.
+// Recipient parses a person or a group: a phone number in any spelling, or a JID. A JID may have the
+// server c.us or a device. Digits that are too long for a phone number are a group.
 func Recipient(text string) (bridge.JID, error) {
 	text = strings.TrimSpace(text)
 	user, server, isJID := strings.Cut(text, "@")
@@ -39,7 +39,7 @@ func parse(jid, text string) (bridge.JID, error) {
 	return parsed, nil
 }
 
-// Recipients parses the people of a field, which errors name.
+// Recipients parses the people in a field. Errors name the field.
 func Recipients(field string, texts []string) ([]bridge.JID, error) {
 	var jids []bridge.JID
 	for _, text := range texts {

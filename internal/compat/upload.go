@@ -52,8 +52,8 @@ type incoming struct {
 	reserved []*intake.Grant // for what is not the file
 }
 
-// receive reads a body and stores its file, which is a part of a form or a member in base64. The rest of
-// the body has at most 1 MiB.
+// receive reads a body and stores its file, a part of a form or a member in base64. The rest of the body
+// has at most 1 MiB.
 func (a *Adapter) receive(w http.ResponseWriter, c *Call, member string) (done func(), err error) {
 	r := c.Request
 	in := &incoming{options: &a.options, ctx: r.Context(), member: member, family: c.Token.Family, declared: r.ContentLength, cut: intake.CutOff(w, r.Body)}

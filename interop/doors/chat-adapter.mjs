@@ -1,5 +1,5 @@
 // @chat-adapter/whatsapp, in the bot for which it is an adapter, as a client of the Cloud
-// door.
+// API.
 import { createMemoryState } from "@chat-adapter/state-memory";
 import { createWhatsAppAdapter } from "@chat-adapter/whatsapp";
 import { Actions, Button, Card, CardText, Chat, ConsoleLogger, emoji as emojis } from "chat";

@@ -1,10 +1,10 @@
-// What a client of Meta's Cloud API does, through the Cloud door.
+// What a client of Meta's Cloud API does, through the Cloud API.
 import { deepEqual, equal, match, notEqual, ok, rejects } from "node:assert/strict";
 import { check } from "./shared/table.mjs";
 import { Inbox } from "./demo.mjs";
 
 // cloud opens a client and checks what it sends, downloads and receives. A client returns
-// the ids of what it sent, throws what the door refuses, and puts what it received into
+// the ids of what it sent, throws what the API refuses, and puts what it received into
 // the inbox: {message} and {status} in Meta's form.
 export async function cloud(demo, name, open) {
   const step = (what, take) => check(name, what, take);

@@ -1,4 +1,4 @@
-// The demo with its doors open, and receivers of webhooks.
+// The demo with its compatibility APIs, and receivers of webhooks.
 import { createServer } from "node:http";
 import { once } from "node:events";
 import { Bridge } from "./shared/stage.mjs";

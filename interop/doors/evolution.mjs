@@ -1,4 +1,4 @@
-// The door of Evolution API with the requests of its clients, which npm's registry does
+// The adapter of Evolution API with the requests of its clients, which npm's registry does
 // not have: evolution-api-sdk, at the root of an address and with a / at the end of each
 // path, and Uptime Kuma. What n8n's node sends is sent by that node (.ci/n8n).
 import { deepEqual, equal, notEqual, ok } from "node:assert/strict";

@@ -1,4 +1,4 @@
-// @great-detail/whatsapp as a client of the Cloud door.
+// @great-detail/whatsapp as a client of the Cloud API.
 import { Client } from "@great-detail/whatsapp";
 import { listen, textOf } from "./demo.mjs";
 

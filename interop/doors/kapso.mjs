@@ -1,4 +1,4 @@
-// @kapso/whatsapp-cloud-api as a client of the Cloud door.
+// @kapso/whatsapp-cloud-api as a client of the Cloud API.
 import { WhatsAppClient } from "@kapso/whatsapp-cloud-api";
 import { normalizeWebhook, verifySignature } from "@kapso/whatsapp-cloud-api/server";
 import { listen, textOf } from "./demo.mjs";

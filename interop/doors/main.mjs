@@ -1,5 +1,5 @@
-// All checks in order: the clients of the Cloud door, one after another, then those of
-// the doors of Evolution API and WAHA.
+// All checks in order: the clients of the Cloud API, one after another, then those of
+// the adapters of Evolution API and WAHA.
 import { print } from "./shared/table.mjs";
 import { Demo, freeAddress } from "./demo.mjs";
 import { cloud } from "./cloud.mjs";

@@ -1,4 +1,4 @@
-// The door of WAHA with the requests of its clients, which are in no registry: n8n's HTTP
+// The adapter of WAHA with the requests of its clients, which are in no registry: n8n's HTTP
 // node with what the WAHA node fills in, and Uptime Kuma.
 import { createHmac } from "node:crypto";
 import { deepEqual, equal, match, notEqual } from "node:assert/strict";

@@ -1,4 +1,4 @@
-// whatsapp-api-js as a client of the Cloud door. The address of Meta is built in; its
+// whatsapp-api-js as a client of the Cloud API. The address of Meta is built in; its
 // setting for another fetch leads elsewhere.
 import { ActionButtons, Body, Button, Contacts, Image, Interactive, Name, Phone, Reaction, Template, Text } from "whatsapp-api-js/messages";
 import { WhatsAppAPI } from "whatsapp-api-js/middleware/node-http";

@@ -8,6 +8,7 @@ import (
 
 	"bridged/internal/bridge"
 	"bridged/internal/store/read"
+	"bridged/internal/store/settings"
 )
 
 // reading lists every exported method that reads.
@@ -44,10 +45,11 @@ func reading(s *Store) map[string]func(context.Context) error {
 			_, err := s.Deliveries(ctx, bridge.DeliveryQuery{Webhook: 1, Limit: 10})
 			return err
 		},
-		"EventRefs":     func(ctx context.Context) error { _, err := s.EventRefs(ctx, 1, 0, 10); return err },
-		"Post":          func(ctx context.Context) error { _, err := s.Post(ctx, 1, 1); return err },
-		"PendingQueues": func(ctx context.Context) error { _, err := s.PendingQueues(ctx, 1, 10, nil); return err },
-		"PendingOf":     func(ctx context.Context) error { _, _, err := s.PendingOf(ctx, 1, 1, 0, 10); return err },
+		"Post": func(ctx context.Context) error { _, err := s.Post(ctx, 1, 1); return err },
+		"WebhookWork": func(ctx context.Context) error {
+			_, err := s.WebhookWork(ctx, settings.DueQuery{Webhook: 1}, 0, 10)
+			return err
+		},
 	}
 }
 

@@ -33,13 +33,12 @@ import (
 
 // The types of the queries of [read.Reader], for callers that have a store.
 type (
-	EventQuery = read.EventQuery
-	EventPage  = read.EventPage
-	EventRef   = read.EventRef
-	EventRefs  = read.EventRefs
-	Post       = read.Post
-	Counts     = read.Counts
-	Size       = read.Size
+	EventQuery  = read.EventQuery
+	EventPage   = read.EventPage
+	WebhookWork = read.WebhookWork
+	Post        = read.Post
+	Counts      = read.Counts
+	Size        = read.Size
 )
 
 // Options says how a store is opened.

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"bridged/internal/sqlite"
@@ -60,6 +61,25 @@ func (s *Store) write(ctx context.Context, f func(*writeTx)) error {
 	if err := s.mayWrite(ctx); err != nil {
 		return err
 	}
+	return s.writeLocked(f)
+}
+
+// writeUnsynced is like write, but does not wait for the disk: a power cut may undo the transaction,
+// until another one is synced.
+func (s *Store) writeUnsynced(ctx context.Context, f func(*writeTx)) (err error) {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	if err := s.mayWrite(ctx); err != nil {
+		return err
+	}
+	if err := s.writer.Script("PRAGMA synchronous(NORMAL)"); err != nil {
+		return storefile.Explain(err)
+	}
+	defer func() { err = errors.Join(err, storefile.Explain(s.writer.Script("PRAGMA synchronous(FULL)"))) }()
+	return s.writeLocked(f)
+}
+
+func (s *Store) writeLocked(f func(*writeTx)) error {
 	if err := s.people.Undo(s.writer); err != nil {
 		return storefile.Explain(err)
 	}
@@ -142,6 +162,11 @@ func (s transactions) View(ctx context.Context, f func(*sqlite.Conn)) error {
 // Update runs f in one transaction.
 func (s transactions) Update(ctx context.Context, f func(*sqlite.Conn)) error {
 	return s.write(ctx, func(t *writeTx) { f(t.Conn) })
+}
+
+// UpdateUnsynced runs f in one transaction, which a power cut may undo.
+func (s transactions) UpdateUnsynced(ctx context.Context, f func(*sqlite.Conn)) error {
+	return s.writeUnsynced(ctx, func(t *writeTx) { f(t.Conn) })
 }
 
 // Reindex calls [search.Index.Rebuild].

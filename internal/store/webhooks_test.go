@@ -113,31 +113,20 @@ func TestWebhook_ChangesAndGoes(t *testing.T) {
 	wantCode(t, err, bridge.CodeNotFound)
 }
 
-// queues are the first events of what is pending, by chat.
-func queues(t *testing.T, s *Store, w bridge.Webhook, inFlight ...int64) (map[bridge.JID]bridge.WebhookDelivery, settings.PendingQueues) {
+// due returns the work of a webhook while deliveries are under way, with the events of the due
+// deliveries.
+func due(t *testing.T, s *Store, w bridge.Webhook, underWay ...int64) (WebhookWork, []int64) {
 	t.Helper()
-	p, err := s.PendingQueues(context.Background(), w.ID, 10, inFlight)
-	if err != nil {
-		t.Fatal(err)
-	}
-	heads := map[bridge.JID]bridge.WebhookDelivery{}
-	for _, head := range p.Heads {
-		heads[head.ChatJID] = head
-	}
-	return heads, p
-}
-
-func pendingOf(t *testing.T, s *Store, head bridge.WebhookDelivery) []int64 {
-	t.Helper()
-	list, _, err := s.PendingOf(context.Background(), head.WebhookID, head.Queue, 0, 10)
+	q := settings.DueQuery{Webhook: w.ID, UnderWay: underWay, New: 10, Failed: 10, Latest: at(100)}
+	work, err := s.WebhookWork(context.Background(), q, 0, 10)
 	if err != nil {
 		t.Fatal(err)
 	}
 	events := []int64{}
-	for _, d := range list {
+	for _, d := range work.Due {
 		events = append(events, d.EventID)
 	}
-	return events
+	return work, events
 }
 
 func TestDeliveries_OfAChatStayInOrder(t *testing.T) {
@@ -150,48 +139,75 @@ func TestDeliveries_OfAChatStayInOrder(t *testing.T) {
 		posting(3, alice, bridge.WebhookPending), posting(2, alice, bridge.WebhookPending),
 		posting(5, bob, bridge.WebhookPending), posting(6, bob, bridge.WebhookDelivered), posting(4, bob, bridge.WebhookDead))
 	saveDeliveries(t, s, other, 9, posting(1, alice, bridge.WebhookPending))
-	heads, p := queues(t, s, w, 3, 5, 6)
-	if len(heads) != 2 || heads[alice].EventID != 2 || heads[bob].EventID != 5 || p.More {
-		t.Errorf("heads: %+v", heads)
+	work, events := due(t, s, w)
+	sameList(t, "due", events, []int64{2, 5})
+	first := work.Due[0]
+	if next := first.NextAttemptAt; next == nil || !next.Equal(at(30).Time) || *first.LastError != "answered 500" {
+		t.Errorf("the first one of the chat is %+v", first)
 	}
-	if len(p.InFlight) != 2 || p.InFlight[3] != heads[alice].Queue || p.InFlight[5] != heads[bob].Queue {
-		t.Errorf("those asked for are in %v", p.InFlight)
-	}
-	if next := heads[alice].NextAttemptAt; next == nil || !next.Equal(at(30).Time) || *heads[alice].LastError != "answered 500" {
-		t.Errorf("the head is another row: %+v", heads[alice])
-	}
-	sameList(t, "alice's", pendingOf(t, s, heads[alice]), []int64{2, 3})
+	_, events = due(t, s, w, first.ID)
+	sameList(t, "due while one is under way", events, []int64{5})
 	got, err := s.Webhook(t.Context(), w.ID)
 	if err != nil || got.Cursor != 9 || got.Pending != 3 || got.Dead != 1 {
 		t.Errorf("got %+v, %v", got, err)
 	}
-	saveDeliveries(t, s, w, -1) // moves no cursor
+	first.Status = bridge.WebhookDelivered
+	saveDeliveries(t, s, w, 0, first) // does not move the cursor
 	if got, _ := s.Webhook(t.Context(), w.ID); got.Cursor != 9 {
 		t.Errorf("cursor %d", got.Cursor)
 	}
-	if p, err := s.PendingQueues(t.Context(), w.ID, 1, nil); err != nil || len(p.Heads) != 1 || !p.More {
-		t.Errorf("one queue: %+v, %v", p, err)
+	_, events = due(t, s, w)
+	sameList(t, "due after it was delivered", events, []int64{3, 5})
+}
+
+// Deliveries that have failed come first, the earliest next try before the others. If the clock was set
+// back, a next try that is too far away is due.
+func TestDeliveries_ThatFailedAreDueInTheOrderOfTheirPauses(t *testing.T) {
+	s := newStore(t)
+	chats := []bridge.JID{alice, bob, club, "15550000001@s.whatsapp.net"}
+	for i, chat := range chats {
+		save(t, s, says(chat, alice, fmt.Sprint("M", i), i, "hi")) // 2, 4, 6, 8
+	}
+	w := addWebhook(t, s, bridge.Webhook{})
+	failed := func(event int64, chat bridge.JID, next int) bridge.WebhookDelivery {
+		d := posting(event, chat, bridge.WebhookPending)
+		d.NextAttemptAt = ptr(at(next))
+		return d
+	}
+	saveDeliveries(t, s, w, 8,
+		bridge.WebhookDelivery{EventID: 2, EventAt: at(1), EventType: bridge.EventMessageCreated, Status: bridge.WebhookPending, NextAttemptAt: ptr(at(1))},
+		failed(4, bob, 50), failed(6, club, 40), failed(8, chats[3], 101))
+	_, events := due(t, s, w)
+	sameList(t, "due", events, []int64{8, 6, 4, 2})
+	if err := s.SaveDeliveries(t.Context(), w.ID, settings.DeliveryProgress{DueAt: ptr(at(45))}); err != nil {
+		t.Fatal(err)
+	}
+	work, events := due(t, s, w)
+	sameList(t, "due now", events, []int64{6, 4, 8, 2})
+	for i, next := range []int{40, 45, 45, 1} {
+		if got := work.Due[i].NextAttemptAt; !got.Equal(at(next).Time) {
+			t.Errorf("%d is tried at %v", events[i], got)
+		}
 	}
 }
 
-// What is pending of two chats that become one is one queue, also what is saved
-// by somebody who does not know that yet.
+// When two chats become one, so do their queues, also for a delivery that is saved with the old chat.
 func TestDeliveries_GoWithTheirChat(t *testing.T) {
 	s := newStore(t)
 	save(t, s, says(aliceLID, aliceLID, "A1", 1, "hi"), says(alice, alice, "A2", 2, "hi"), says(aliceLID, aliceLID, "A3", 3, "hi"))
 	w := addWebhook(t, s, bridge.Webhook{})
 	saveDeliveries(t, s, w, 3, posting(2, aliceLID, bridge.WebhookPending), posting(4, alice, bridge.WebhookPending))
-	_, before := queues(t, s, w)
-	if len(before.Heads) != 2 {
-		t.Fatalf("%d queues", len(before.Heads))
-	}
+	before, events := due(t, s, w)
+	sameList(t, "due", events, []int64{2, 4})
 	save(t, s, bridge.Identity{PN: alice, LID: aliceLID})
 	saveDeliveries(t, s, w, 5, posting(5, aliceLID, bridge.WebhookPending))
-	heads, after := queues(t, s, w)
-	if len(heads) != 1 || after.Log.Merges != before.Log.Merges+1 {
-		t.Fatalf("%d queues, %+v, was %+v", len(heads), after.Log, before.Log)
+	after, events := due(t, s, w)
+	sameList(t, "due of one chat", events, []int64{2})
+	if after.Log.Merges != before.Log.Merges+1 {
+		t.Errorf("the log is %+v, was %+v", after.Log, before.Log)
 	}
-	sameList(t, "pending", pendingOf(t, s, heads[alice]), []int64{2, 4, 5})
+	_, events = due(t, s, w, before.Due[1].ID)
+	sameList(t, "due while the later one is under way", events, []int64{})
 }
 
 func TestLoseDeliveries_LeavesOneReset(t *testing.T) {
@@ -203,11 +219,11 @@ func TestLoseDeliveries_LeavesOneReset(t *testing.T) {
 	saveDeliveries(t, s, w, 9, posting(2, alice, bridge.WebhookPending), posting(4, alice, bridge.WebhookPending), posting(9, alice, bridge.WebhookPending))
 	lose := func(w bridge.Webhook, want bool) {
 		t.Helper()
-		_, p := queues(t, s, w)
-		if p.Lost != want {
-			t.Fatalf("lost %v", p.Lost)
+		work, _ := due(t, s, w)
+		if work.Lost != want {
+			t.Fatalf("lost %v", work.Lost)
 		}
-		if !p.Lost {
+		if !work.Lost {
 			return
 		}
 		if err := s.LoseDeliveries(t.Context(), w.ID); err != nil {
@@ -224,8 +240,8 @@ func TestLoseDeliveries_LeavesOneReset(t *testing.T) {
 	}
 	left, _ := listed(t, s, bridge.DeliveryQuery{Webhook: w.ID})
 	sameList(t, "left", left, []string{"4 pending", "9 pending"})
-	heads, _ := queues(t, s, w)
-	if reset := heads[""]; reset.EventType != bridge.EventReset || reset.Queue != bridge.QueueReset || reset.Attempts != 0 {
+	work, _ := due(t, s, w)
+	if reset := work.Due[1]; reset.EventType != bridge.EventReset || reset.Queue != bridge.QueueReset || reset.Attempts != 0 {
 		t.Errorf("in place of the lost ones is %+v", reset)
 	}
 	lose(addWebhook(t, s, bridge.Webhook{Cursor: 1}), true)

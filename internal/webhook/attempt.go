@@ -3,6 +3,7 @@ package webhook
 import (
 	"context"
 	"net/http"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -11,18 +12,16 @@ import (
 	"bridged/internal/store/settings"
 )
 
-// attempt is one try under way.
+// attempt is one try of a delivery, under way.
 type attempt struct {
-	item      *item
-	queue     *queue            // nil where its event has left the log meanwhile
-	state     settings.LogState // in which the queue was read
-	began     time.Time
-	cancel    context.CancelFunc
-	hasFailed bool                       // the delivery was tried before
-	isProbe   bool                       // whether the receiver is back
-	taken     int                        // posts of the event that the receiver has taken
-	takenAs   bridge.Webhook             // the settings of that receiver
-	posts     atomic.Pointer[store.Post] // the event and the settings
+	bridge.WebhookDelivery
+	log        settings.LogState // in which the delivery was the next one of its chat
+	began      time.Time
+	cancel     context.CancelFunc
+	isProbe    bool                       // whether the receiver is back
+	accepted   int                        // posts of the event that the receiver has accepted
+	acceptedAs bridge.Webhook             // the settings of that receiver
+	posts      atomic.Pointer[store.Post] // the event and the settings
 }
 
 // isOutdated reports whether it posts with other settings, or an event that is not
@@ -33,113 +32,18 @@ func (a *attempt) isOutdated(now bridge.Webhook) bool {
 		return true
 	}
 	w := p.Webhook
-	isWanted := a.item.EventType == bridge.EventReset || w.NamesSameChats(now.EventFilter) && now.Wants(p.Event)
+	isWanted := a.EventType == bridge.EventReset || w.NamesSameChats(now.EventFilter) && now.Wants(p.Event)
 	return isElsewhere(w, now) || !isWanted
 }
 
-// result holds how a try ended.
-type result struct {
-	attempt  *attempt
-	state    settings.LogState // as the try has found it
-	err      error             // the store could not be read
-	isPosted bool
-	outcome
-}
-
-// mayStart reports whether another post may begin.
-func (w *worker) mayStart() bool {
-	return w.settings.Enabled && !w.isStale && w.saveAgain.IsZero() && len(w.underWay) < maxUnderWay &&
-		!(w.outage.isDown() && w.outage.probing)
-}
-
-// next returns the queue that is to be served next and when, nil for none. A
-// reset goes before everything else, unless the receiver keeps refusing it.
-func (w *worker) next() (*queue, time.Time) {
-	q := w.choose()
-	if reset := w.queues[bridge.QueueReset]; reset != nil && w.refused < resetTries {
-		q = reset
-	}
-	if q == nil || q.trying > 0 {
-		return nil, time.Time{}
-	}
-	at := q.due
-	if w.outage.isDown() {
-		at = w.outage.until
-	}
-	if at.Before(w.pause) {
-		at = w.pause
-	}
-	return q, at
-}
-
-// choose returns the queue that is due first of those for which there is room.
-// While the receiver is down it is the newest, or in turn the one that failed
-// the longest ago.
-func (w *worker) choose() *queue {
-	var fresh, newest, failed *queue
-	for _, q := range w.queues {
-		switch {
-		case q.trying > 0:
-		case q.hasFailed():
-			if failed == nil || q.isBefore(failed) {
-				failed = q
-			}
-		default:
-			if fresh == nil || q.isBefore(fresh) {
-				fresh = q
-			}
-			if newest == nil || newest.isBefore(q) {
-				newest = q
-			}
-		}
-	}
-	failedUnderWay := 0
-	for a := range w.underWay {
-		if a.hasFailed {
-			failedUnderWay++
-		}
-	}
-	if failedUnderWay >= parallelFailed {
-		failed = nil
-	}
-	switch {
-	case fresh == nil:
-		return failed
-	case w.outage.isDown() && (failed == nil || w.outage.triesNew()):
-		return newest
-	case failed != nil && (w.outage.isDown() || failed.due.Before(fresh.due)):
-		return failed
-	}
-	return fresh
-}
-
-// start begins the posts that are due.
-func (w *worker) start(ctx context.Context) error {
-	for w.mayStart() {
-		now := time.Now()
-		if w.roomAt(now).After(now) {
-			return nil
-		}
-		q, at := w.next()
-		if q == nil || at.After(now) {
-			return nil
-		}
-		if len(q.items) > 0 {
-			w.begin(q)
-			continue
-		}
-		if err := w.refill(ctx, q); err != nil {
-			return err
-		}
-		w.forgetEmpty(q)
-	}
-	return nil
-}
-
-// roomAt returns when there is room for another post, if none ends before.
-func (w *worker) roomAt(now time.Time) time.Time {
+// room returns how many posts may begin now. If none may, it also returns how long that lasts if no
+// post ends before.
+func (w *worker) room(now time.Time) (posts int, wait time.Duration) {
 	quick, oldest := 0, now
-	for a := range w.underWay {
+	for _, a := range w.underWay {
+		if a.isProbe && w.outage.isDown() || a.EventType == bridge.EventReset && w.refused < resetTries {
+			return 0, idleTime
+		}
 		if now.Sub(a.began) < slowAfter {
 			quick++
 			if a.began.Before(oldest) {
@@ -147,39 +51,102 @@ func (w *worker) roomAt(now time.Time) time.Time {
 			}
 		}
 	}
-	if quick < parallel {
-		return now
+	switch {
+	case now.Before(w.pause):
+		return 0, w.pause.Sub(now)
+	case now.Before(w.outage.until):
+		return 0, w.outage.until.Sub(now)
+	case w.outage.isDown():
+		return 1, 0
+	case len(w.underWay) >= maxUnderWay:
+		return 0, idleTime
+	case quick >= parallel:
+		return 0, oldest.Add(slowAfter).Sub(now)
 	}
-	return oldest.Add(slowAfter)
+	return min(parallel-quick, maxUnderWay-len(w.underWay)), 0
 }
 
-// begin posts the first delivery of a queue.
-func (w *worker) begin(q *queue) {
+// start begins posts of the deliveries that are due, and returns how long no other one is due.
+func (w *worker) start(work store.WebhookWork, posts int) time.Duration {
+	due := work.Due
+	reset := slices.IndexFunc(due, func(d bridge.WebhookDelivery) bool { return d.EventType == bridge.EventReset })
+	switch {
+	case reset >= 0 && w.refused < resetTries:
+		due = due[reset : reset+1]
+	case len(due) > 0 && w.outage.isDown():
+		due = w.outage.choose(due)
+	}
+	failed := 0
+	for _, a := range w.underWay {
+		if a.Attempts > 0 {
+			failed++
+		}
+	}
+	wait := idleTime
+	for _, d := range due {
+		pause := w.pauseOf(d)
+		switch {
+		case pause > 0:
+			wait = min(wait, pause)
+		case posts > 0 && (d.Attempts == 0 || failed < parallelFailed):
+			w.begin(d, work.Log)
+			posts--
+			if d.Attempts > 0 {
+				failed++
+			}
+		}
+	}
+	return wait
+}
+
+// pauseOf returns how long a delivery waits for its next try. That is no time if it was not tried
+// yet, if the receiver is down, because outage then sets the pauses, or if the clock was set back.
+func (w *worker) pauseOf(d bridge.WebhookDelivery) time.Duration {
+	if d.Attempts == 0 || d.NextAttemptAt == nil || w.outage.isDown() {
+		return 0
+	}
+	pause := d.NextAttemptAt.Sub(w.d.wall())
+	if pause > longestWait {
+		return 0
+	}
+	return pause
+}
+
+// begin posts a delivery in the background.
+func (w *worker) begin(d bridge.WebhookDelivery, log settings.LogState) {
 	ctx, cancel := context.WithCancel(w.posting)
-	it := q.items[0]
-	a := &attempt{item: it, queue: q, state: w.state, began: time.Now(), cancel: cancel, hasFailed: it.Attempts > 0, isProbe: w.outage.isDown(), taken: it.taken, takenAs: w.settings}
-	w.outage.probing = w.outage.probing || a.isProbe
-	w.underWay[a] = true
-	q.trying++
-	d := it.WebhookDelivery
+	a := &attempt{
+		WebhookDelivery: d, log: log, began: time.Now(), cancel: cancel, isProbe: w.outage.isDown(),
+		accepted: w.tries[d.ID].accepted, acceptedAs: w.settings,
+	}
+	w.underWay[d.ID] = a
 	go func() {
 		defer cancel()
-		w.results <- w.d.try(ctx, a, d)
+		w.results <- w.d.try(ctx, a)
 	}()
 }
 
-// try reads the payload of a delivery and posts it.
-func (d *Dispatcher) try(ctx context.Context, a *attempt, of bridge.WebhookDelivery) result {
-	p, err := d.read(ctx, of)
-	r := result{attempt: a, state: p.Log, err: err}
-	// In another state of the log another delivery may be next.
-	if ctx.Err() == nil && err == nil && p.Log == a.state && p.Shown {
+// result holds how a try ended.
+type result struct {
+	*attempt
+	now      settings.LogState // as the try has found it
+	err      error             // the store could not be read
+	isPosted bool
+	outcome
+}
+
+// try reads the event of a delivery and posts it.
+func (d *Dispatcher) try(ctx context.Context, a *attempt) result {
+	p, err := d.read(ctx, a.WebhookDelivery)
+	r := result{attempt: a, now: p.Log, err: err}
+	// If the log has changed, another delivery may be the next one.
+	if ctx.Err() == nil && err == nil && p.Log == a.log && p.Shown {
 		a.posts.Store(&p)
-		taken := a.taken
-		if isElsewhere(a.takenAs, p.Webhook) { // the worker does not know yet
-			taken = 0
+		accepted := a.accepted
+		if isElsewhere(a.acceptedAs, p.Webhook) { // the worker does not know yet
+			accepted = 0
 		}
-		r.outcome = d.deliver(ctx, p, of, taken)
+		r.outcome = d.deliver(ctx, p, a.WebhookDelivery, accepted)
 		r.isPosted = !r.isNothing
 	}
 	r.isBrokenOff = ctx.Err() != nil && (!r.isPosted || r.failure != "")
@@ -188,96 +155,66 @@ func (d *Dispatcher) try(ctx context.Context, a *attempt, of bridge.WebhookDeliv
 
 // settle applies the result of a try.
 func (w *worker) settle(r result) {
-	a := r.attempt
-	delete(w.underWay, a)
-	if a.isProbe {
-		w.outage.probing = false
-	}
-	q, it := a.queue, a.item
-	if q == nil {
-		return // its event has left the log: the receiver gets a reset instead
-	}
-	q.trying--
+	delete(w.underWay, r.ID)
 	switch {
-	case r.isBrokenOff:
-		q.due = time.Now()
+	case r.isBrokenOff: // it is tried again at once
 	case bridge.CodeOf(r.err) == bridge.CodeNotFound:
 		w.gone = true
 	case r.err != nil:
 		w.log.Error().Err(r.err).Msg("event to post not read; trying again")
 		w.hold(time.Now().Add(storeRetry))
-	case !r.isPosted && r.state != a.state:
-		w.compare(r.state)
-	case !r.isPosted:
-		it.dropped = true
-		w.leave(q, it)
-	default:
-		w.note(q, it, a, r.outcome)
+	case r.isPosted:
+		w.note(r.attempt, r.outcome)
+	case r.now == r.log:
+		delete(w.tries, r.ID)
+		w.progress.Dropped = append(w.progress.Dropped, r.ID)
 	}
-	w.forgetEmpty(q)
 }
 
-// hold starts no post until a moment, also while the receiver is down.
+// hold begins no post until a moment, also while the receiver is down.
 func (w *worker) hold(until time.Time) {
 	if until.After(w.pause) {
 		w.pause = until
 	}
 }
 
-// forgetEmpty forgets a queue in which nothing is pending any more.
-func (w *worker) forgetEmpty(q *queue) {
-	if q.trying > 0 || len(q.items) > 0 || q.more {
-		return
-	}
-	delete(w.queues, q.chat)
-	w.isStale = w.isStale || w.isFull && len(w.queues) < maxQueues/2
-}
-
-// note records how a post went.
-func (w *worker) note(q *queue, it *item, a *attempt, got outcome) {
+// note records the outcome of a post.
+func (w *worker) note(a *attempt, got outcome) {
 	now := time.Now()
-	if it.taken = got.taken; isElsewhere(a.posts.Load().Webhook, w.settings) {
-		it.taken = 0
+	d := a.WebhookDelivery
+	w.enterTry(&d, got, now)
+	delete(w.tries, d.ID)
+	if d.Status == bridge.WebhookPending {
+		remembered := tries{last: now, accepted: got.accepted}
+		if isElsewhere(a.posts.Load().Webhook, w.settings) {
+			remembered.accepted = 0
+		}
+		w.tries[d.ID] = remembered
+		next := bridge.At(w.d.wall().Add(backOff(d.Attempts, longestPause) + time.Millisecond)) // At rounds down
+		d.NextAttemptAt = &next
 	}
-	w.enterTry(it, got, now)
-	if it.Status == bridge.WebhookPending {
-		q.due = now.Add(backOff(it.Attempts, longestPause))
-		next := bridge.At(w.d.wall().Add(q.due.Sub(now)))
-		it.NextAttemptAt = &next
-		w.tried(it)
-	} else {
-		q.due = now
-		w.leave(q, it)
-	}
-	if it.EventType == bridge.EventReset && got.status != 0 {
+	w.progress.Deliveries = append(w.progress.Deliveries, d)
+	if d.EventType == bridge.EventReset && got.status != 0 {
 		w.refused++
 	}
 	if got.status == http.StatusTooManyRequests || got.retryAfter > 0 {
-		// Without a time it may mean this event alone, which waits longer by itself.
+		// Without Retry-After only this event may be refused. It waits longer by itself.
 		w.hold(now.Add(max(got.retryAfter, backOff(1, longestPause))))
 	}
-	w.judge(q, a, got)
+	w.judge(a, got)
 }
 
-// judge counts a post for or against the receiver as a whole.
-func (w *worker) judge(q *queue, a *attempt, got outcome) {
+// judge updates the outage by the outcome of a post.
+func (w *worker) judge(a *attempt, got outcome) {
 	if got.isReceivers {
-		if w.outage.fail(q.chat, a.began, a.isProbe, got.status == http.StatusGone) {
+		if w.outage.fail(a.Queue, a.began, a.isProbe, got.status == http.StatusGone) {
 			w.log.Warn().Str("failure", got.failure).Msg("webhook's receiver is down: one event at a time is tried")
 		}
 		return
 	}
 	if w.outage.isDown() {
 		w.log.Info().Msg("webhook's receiver is back")
-		w.dueNow()
+		w.tryAllNow()
 	}
 	w.outage.pass()
-}
-
-// leave takes an item out of its queue: it is delivered, dead, or not shown.
-func (w *worker) leave(q *queue, it *item) {
-	w.tried(it)
-	if q.remove(it.EventID) { // else two chats have become one, and it is further back
-		w.held--
-	}
 }

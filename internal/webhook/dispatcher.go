@@ -1,31 +1,26 @@
 // Package webhook posts the log of events to the addresses that want it.
 //
-// Each webhook has one worker, from the moment it is made until it is removed, also
-// while it is switched off. The worker is one goroutine that owns all the state below;
-// beside it run only posts, one try of one delivery each.
+// Each webhook has one worker until it is removed, also while it is disabled. The worker is one
+// goroutine. Each try of a delivery runs in a goroutine of its own.
 //
-//   - A queue holds the pending deliveries of one chat, by the chat's row in the store,
-//     in the order of the log. At most one delivery of a queue is under way, and one
-//     that hangs or fails holds up its own chat alone.
-//   - The worker reads the log as it grows and enters numbers into queues, never content.
-//     A try reads settings and event in one snapshot just before it posts: it posts what
-//     the API shows at that moment, to the address and under the secret of that moment.
-//   - A save brings the store up to date: outcomes of tries, pending deliveries, how far
-//     the log was read. The worker holds the beginning of each queue, the store all of
-//     it. When two chats have become one, or events have left the log, the worker saves
-//     everything and reads the queues again; posts under way go on meanwhile.
-//   - A change of the settings cancels posts under way to an old address or under an
-//     old secret; they are posted again with the new settings.
-//   - A stop gives posts under way a moment, then cancels them, and saves. After a kill
-//     the store knows of fewer posts than were made: the promise is at least once, with
-//     the same webhook-id.
+//   - The store's table of deliveries is the queue. The pending deliveries of one chat are posted in
+//     the order of the log, one at a time. A delivery that hangs or fails delays only its own chat.
+//   - The worker adds new events of the log to the table, and asks the table which deliveries are
+//     due. It remembers the posts under way, whether the receiver is down, and how long a delivery
+//     has been tried. After a post it stores the outcome before it asks again.
+//   - A try reads the settings and the event in one snapshot just before it posts. It does not post if
+//     two chats have become one, or events have left the log, since the table was asked.
+//   - A change of the settings cancels posts to an old address or with an old secret. They are posted
+//     again with the new settings.
+//   - When the program stops, posts under way get a short time, then they are cancelled and the
+//     outcomes are stored. After a kill some posts are repeated with the same webhook-id.
 //
-// Whether the receiver is down is judged apart from the single event: see outage.
-// A delivery that the receiver does not take is tried for three days and then kept
-// as a dead letter, which can be listed and posted again.
+// See outage for how a receiver that is down is told apart from one event that it does not accept.
+// A delivery that the receiver does not accept is tried for three days. Then it is a dead letter,
+// which can be listed and posted again.
 //
-// What is posted, and how it is signed, is the format's: see package format. An event that
-// it posts in several parts is tried from the first that the receiver has not taken.
+// The formats of the posts and their signatures are in package format. If an event has several
+// posts, a try starts with the first one that the receiver has not accepted.
 package webhook
 
 import (
@@ -68,7 +63,7 @@ type Options struct {
 type Dispatcher struct {
 	store      *store.Store
 	guard      *urlguard.Guard
-	private    *urlguard.Reach // nil where nothing private is permitted
+	private    *urlguard.Reach // nil if no private address is permitted
 	transports [toAll + 1]http.RoundTripper
 	userAgent  string
 	log        zerolog.Logger
@@ -77,7 +72,7 @@ type Dispatcher struct {
 	openFile   format.Opener
 	wall       func() time.Time // may jump, unlike time.Now; tests change it
 
-	added chan struct{} // holds a token where webhooks were added
+	added chan struct{} // holds a token if webhooks were added
 
 	mu      sync.Mutex
 	workers map[int64]*worker // guarded by mu

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"bridged/internal/bridge"
+	"bridged/internal/store/settings"
 )
 
 const (
@@ -89,33 +90,30 @@ func TestFilter_KnowsAPersonByBothNames(t *testing.T) {
 	}
 }
 
-// From the answer to a change on everything is judged by it, also by a worker
-// that has heard of an event before it has heard of the change.
+// After the answer to a change, new events are filtered by it, also by a worker that has not noticed
+// the change yet.
 func TestFilter_CountsFromTheAnswerOn(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	_, hook := b.receive("n8n", func(w *bridge.Webhook) { w.Chats = []bridge.JID{alan} })
 	b.stop()
 	defer b.start()
-	w := newWorker(b.Dispatcher, hook.ID)
-	if err := w.reload(t.Context()); err != nil {
-		t.Fatal(err)
-	}
 	for _, chats := range [][]bridge.JID{{grace}, {alan}, nil} {
 		if _, err := b.Update(t.Context(), hook.ID, false, func(w *bridge.Webhook) { w.Chats = chats }); err != nil {
 			t.Fatal(err)
 		}
-		before := w.held
-		b.know(message(grace, fmt.Sprint("g", before)), message(alan, fmt.Sprint("a", before)))
-		if err := w.takeIn(t.Context(), b.store.Changed()); err != nil {
+		before, err := b.store.LastEvent(t.Context())
+		if err != nil {
 			t.Fatal(err)
 		}
-		taken, wanted := w.held-before, len(chats)
+		b.know(message(grace, fmt.Sprint("g", before)), message(alan, fmt.Sprint("a", before)))
+		work, err := b.store.WebhookWork(t.Context(), settings.DueQuery{Webhook: hook.ID}, before, pageSize)
+		wanted := len(chats)
 		if chats == nil {
 			wanted = 2
 		}
-		if taken != wanted {
-			t.Errorf("set to %v, it took %d events, want %d", chats, taken, wanted)
+		if err != nil || len(work.New) != wanted {
+			t.Errorf("with the chats %v, %d events are new, want %d, %v", chats, len(work.New), wanted, err)
 		}
 	}
 }

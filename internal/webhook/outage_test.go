@@ -310,26 +310,3 @@ func (c *countLines) Write(line []byte) (int, error) {
 	}
 	return len(line), nil
 }
-
-// A failed save of nothing but the cursor does not keep posts back once the
-// queues were read again.
-func TestWorker_ForgetsAFailedSaveWhenQueuesAreReadAgain(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		b := newBench(t)
-		_, hook := b.receive("n8n", func(w *bridge.Webhook) { w.Enabled = false })
-		w := newWorker(b.Dispatcher, hook.ID)
-		w.posting, w.read = t.Context(), hook.Cursor+1
-		b.fault.Set(errDisk)
-		if err := w.save(); err == nil || w.saveAgain.IsZero() {
-			t.Fatalf("the failure was not noted: %v", err)
-		}
-		b.fault.Set(nil)
-		if err := w.reload(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		if !w.saveAgain.IsZero() || !w.saveAt().IsZero() {
-			t.Errorf("nothing is to be saved, but at %v, again at %v", w.saveAt(), w.saveAgain)
-		}
-	})
-}

@@ -45,7 +45,7 @@ func (d *Dispatcher) read(ctx context.Context, of bridge.WebhookDelivery) (store
 
 // deliver posts the event of a delivery, without the first posts that the receiver has already
 // accepted.
-func (d *Dispatcher) deliver(ctx context.Context, p store.Post, of bridge.WebhookDelivery, taken int) outcome {
+func (d *Dispatcher) deliver(ctx context.Context, p store.Post, of bridge.WebhookDelivery, accepted int) outcome {
 	event := p.Event
 	if of.EventType == bridge.EventReset {
 		event = bridge.Event{ID: of.EventID, Type: bridge.EventReset, At: of.EventAt}
@@ -53,9 +53,9 @@ func (d *Dispatcher) deliver(ctx context.Context, p store.Post, of bridge.Webhoo
 	name, err := d.groupName(ctx, p.Webhook, event.ChatJID)
 	if err != nil {
 		d.log.Error().Err(err).Int64("webhook", p.Webhook.ID).Msg("cannot read the group of an event")
-		return outcome{failure: "bridged could not read the name of the event's group", taken: taken}
+		return outcome{failure: "bridged could not read the name of the event's group", accepted: accepted}
 	}
-	return d.post(ctx, format.Delivery{Webhook: p.Webhook, ID: bridge.EventName(of.EventID, of.EventAt), Event: event, GroupName: name}, taken)
+	return d.post(ctx, format.Delivery{Webhook: p.Webhook, ID: bridge.EventName(of.EventID, of.EventAt), Event: event, GroupName: name}, accepted)
 }
 
 // groupName returns the name of a group, for webhooks that post each group as a contact.
@@ -80,24 +80,24 @@ type outcome struct {
 	retryAfter  time.Duration // the pause that the receiver asks for
 	isBrokenOff bool          // the result is unknown
 	isNothing   bool          // the format has no post for the event
-	taken       int           // posts of the event that the receiver has accepted
+	accepted    int           // posts of the event that the receiver has accepted
 }
 
 // post makes one attempt: it sends the posts of an event that the receiver has not accepted yet,
 // until one fails.
-func (d *Dispatcher) post(ctx context.Context, of format.Delivery, taken int) (got outcome) {
+func (d *Dispatcher) post(ctx context.Context, of format.Delivery, accepted int) (got outcome) {
 	began := time.Now()
 	of.Own, of.Now = d.own(), d.wall()
 	log := d.log.With().Int64("webhook", of.Webhook.ID).Str("webhook_id", of.ID).Logger()
 	posts, err := d.posts(of)
 	if err != nil {
 		log.Error().Err(err).Msg("cannot encode an event for a webhook")
-		return outcome{failure: "bridged could not encode the event in the webhook's format", taken: taken}
+		return outcome{failure: "bridged could not encode the event in the webhook's format", accepted: accepted}
 	}
 	if len(posts) == 0 {
 		return outcome{isNothing: true}
 	}
-	for _, p := range posts[min(taken, len(posts)-1):] {
+	for _, p := range posts[min(accepted, len(posts)-1):] {
 		got, err = d.send(ctx, of.Webhook, p)
 		switch {
 		case err != nil:
@@ -108,13 +108,13 @@ func (d *Dispatcher) post(ctx context.Context, of format.Delivery, taken int) (g
 			got.isReceivers = got.status < 400 || got.status > 499 || got.status == http.StatusGone
 			log.Warn().Int("status", got.status).Msg("webhook failed")
 		default:
-			taken++
+			accepted++
 		}
 		if got.failure != "" {
 			break
 		}
 	}
-	got.took, got.taken = time.Since(began), taken
+	got.took, got.accepted = time.Since(began), accepted
 	if got.failure == "" {
 		log.Debug().Int("status", got.status).Dur("took_ms", got.took).Msg("webhook delivered")
 	}

@@ -13,6 +13,7 @@ const (
 	// firstPause and longestPause bound the time between two tries.
 	firstPause   = time.Second
 	longestPause = 5 * time.Minute
+	longestWait  = longestPause * 11 / 10 // see backOff
 	// longestAsked limits the pause that a receiver may ask for.
 	longestAsked = time.Hour
 	// resetTries limits how often a receiver may refuse a reset before other events
@@ -34,21 +35,20 @@ func backOff(failures int, longest time.Duration) time.Duration {
 	return pause*9/10 + rand.N(pause/5)
 }
 
-// enterTry enters the outcome of a post into its delivery. How long it has been tried is
-// the sum of pauses: those of other processes count at most as the longest, so that
-// neither a clock that jumps nor a stop makes a dead letter.
-func (w *worker) enterTry(it *item, got outcome, now time.Time) {
+// enterTry enters the outcome of a post into its delivery. How long the delivery has been tried is the
+// sum of the pauses. The pauses of earlier processes count at most as the longest pause, so that neither
+// a clock that jumps nor a stop makes a dead letter.
+func (w *worker) enterTry(d *bridge.WebhookDelivery, got outcome, now time.Time) {
 	wall := w.d.wall()
-	switch {
-	case !it.lastTry.IsZero():
-		it.Tried += now.Sub(it.lastTry)
-	case it.LastAttemptAt != nil:
-		it.Tried += min(max(wall.Sub(it.LastAttemptAt.Time), 0), longestPause)
+	switch last := w.tries[d.ID].last; {
+	case !last.IsZero():
+		d.Tried += now.Sub(last)
+	case d.LastAttemptAt != nil:
+		d.Tried += min(max(wall.Sub(d.LastAttemptAt.Time), 0), longestPause)
 	}
-	it.lastTry = now
-	enter(&it.WebhookDelivery, got, wall)
-	if it.Status == bridge.WebhookPending && it.Tried >= giveUpAfter {
-		abandon(&it.WebhookDelivery, got.failure)
+	enter(d, got, wall)
+	if d.Status == bridge.WebhookPending && d.Tried >= giveUpAfter {
+		abandon(d, got.failure)
 	}
 }
 
@@ -80,12 +80,11 @@ func abandon(d *bridge.WebhookDelivery, why string) {
 // time, or always fails. A refusal (4xx) is about the event alone. While it is down one
 // event at a time is tried, with growing pauses. It belongs to a worker.
 type outage struct {
-	failed  map[int64]bool // chats, since something has got through
-	heard   time.Time      // when that was
-	isGone  bool           // it has said that it will not come back
-	rounds  int
-	until   time.Time // when the next event is tried
-	probing bool      // one is being tried
+	failed map[int64]bool // chats, since something has got through
+	heard  time.Time      // when that was
+	isGone bool           // it has said that it will not come back
+	rounds int
+	until  time.Time // when the next event is tried
 }
 
 func (o *outage) isDown() bool { return len(o.failed) >= outageAfter || o.isGone }
@@ -117,9 +116,15 @@ func (o *outage) fail(chat int64, began time.Time, isProbe, isGone bool) bool {
 	return !was
 }
 
-// triesNew reports whether a new delivery is tried next while the receiver is down, in
-// turn with those that failed before: either may be the one that it takes.
-func (o *outage) triesNew() bool { return o.rounds%2 == 1 }
+// choose returns the delivery that is tried next while the receiver is down, from the list of
+// [settings.Tables.Due]. A delivery that was not tried yet and one that has failed take turns: either
+// may be the one that the receiver accepts.
+func (o *outage) choose(due []bridge.WebhookDelivery) []bridge.WebhookDelivery {
+	if last := due[len(due)-1:]; last[0].Attempts == 0 && o.rounds%2 == 1 {
+		return last
+	}
+	return due[:1]
+}
 
 // pass notes that something got through.
 func (o *outage) pass() {

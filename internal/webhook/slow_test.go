@@ -180,15 +180,14 @@ type endless struct{}
 
 func (endless) Read(p []byte) (int, error) { return len(p), nil }
 
-// A chat with more than is held in memory is delivered in order and whole, also
-// over a restart.
-func TestDispatcher_HoldsAPartOfALongQueue(t *testing.T) {
+// A chat with many pending events is delivered completely and in order, also after a restart.
+func TestDispatcher_DeliversALongQueueInOrder(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		r, w := b.receive("n8n")
 		r.answers(always(-1))
-		n := 2*maxOfQueue + maxOfQueue/2
+		n := 2*pageSize + pageSize/2
 		b.say(grace, "A", 0, n)
 		time.Sleep(10 * time.Second)
 		r.answers(always(http.StatusOK))

@@ -2,7 +2,6 @@ package webhook
 
 import (
 	"context"
-	"errors"
 	"reflect"
 	"sync/atomic"
 	"time"
@@ -10,99 +9,88 @@ import (
 	"github.com/rs/zerolog"
 
 	"bridged/internal/bridge"
+	"bridged/internal/store"
 	"bridged/internal/store/settings"
 )
 
 const (
-	// parallel limits the posts of a webhook that are under way. One that
-	// takes longer than slowAfter makes room for another, up to maxUnderWay;
-	// parallelFailed of them may be for chats of which something has failed.
+	// parallel limits the posts of a webhook that are under way. A post that takes longer than
+	// slowAfter makes room for another one, up to maxUnderWay. parallelFailed of the posts may be
+	// for deliveries that have failed before.
 	parallel       = 32
 	slowAfter      = 2 * time.Second
 	maxUnderWay    = 128
 	parallelFailed = 8
 
-	// The log is read until maxQueues chats have pending deliveries. maxHeld limits the
-	// deliveries in memory, maxOfQueue those of one chat.
-	maxQueues  = 4096
-	maxHeld    = 4096
-	maxOfQueue = 256
-
-	// pageSize limits the events that are taken in at once, maxDirty the deliveries that
-	// the store may be behind.
+	// pageSize limits the events that are read from the log at once.
 	pageSize = 256
-	maxDirty = 1024
-
-	// lazySave limits how long the store may stay behind when nothing was tried.
-	lazySave = time.Second
+	// saveCursorAfter is how long the cursor may stay unsaved if nothing else is to be saved.
+	saveCursorAfter = time.Second
+	// idleTime is how long a worker waits if nothing is due.
+	idleTime = time.Hour
 )
 
-// worker serves one webhook. All its fields but notified, asked and results
-// belong to run.
+// worker serves one webhook. The goroutine of run owns all fields except notified, asked and
+// results.
 type worker struct {
 	d        *Dispatcher
 	id       int64
 	log      zerolog.Logger
-	notified chan struct{} // holds a token where the settings may have changed
-	asked    atomic.Bool   // pending deliveries are to be tried at once
+	notified chan struct{} // holds a token if the settings may have changed
+	asked    atomic.Bool   // a caller wants pending deliveries tried at once
 	results  chan result   // of posts
 
-	posting  context.Context // of posts: it outlives run's own a little
+	posting  context.Context // of posts: it ends shortly after the context of run
 	settings bridge.Webhook
-	state    settings.LogState // in which the queues were read
-	isStale  bool              // they must be read again
-	isFull   bool              // there are more of them in the store
+	gone     bool // the webhook was removed
 
-	read   int64           // the event up to which the log was taken in
-	seen   <-chan struct{} // closed when the log has grown since
-	behind bool            // there is more to take in
+	read     int64                     // the last event that was read from the log
+	saved    int64                     // read, as it is stored
+	savedAt  time.Time                 // when it was stored
+	progress settings.DeliveryProgress // not stored yet
 
-	queues   map[int64]*queue
-	underWay map[*attempt]bool
-	held     int // items in queues
+	underWay map[int64]*attempt // by delivery
+	tries    map[int64]tries    // by delivery
+	outage   outage
+	pause    time.Time // when posts begin again: the receiver asked for a pause, or the store cannot be read
+	refused  int       // how often the receiver has refused the current reset
+}
 
-	outage  outage
-	pause   time.Time // until which nothing is posted: the receiver asked for it, or the store cannot be read
-	refused int       // how often it has refused the present reset
-
-	dirty     []*item   // the store is behind on them
-	urgent    bool      // some of them were tried
-	saved     int64     // read, as the store knows it
-	behindAt  time.Time // when the store fell behind; zero where it is not
-	saveAgain time.Time // after a save has failed; nothing is posted before, or it would be posted again and again
-	gone      bool      // the webhook was removed
+// tries is what a worker remembers of a pending delivery that has failed.
+type tries struct {
+	last     time.Time
+	accepted int // posts of the event that the receiver has accepted
 }
 
 func newWorker(d *Dispatcher, id int64) *worker {
-	return &worker{
+	w := &worker{
 		d: d, id: id, log: d.log.With().Int64("webhook", id).Logger(),
 		notified: make(chan struct{}, 1),
 		results:  make(chan result, maxUnderWay),
-		isStale:  true,
-		queues:   make(map[int64]*queue),
-		underWay: make(map[*attempt]bool),
+		underWay: make(map[int64]*attempt),
+		tries:    make(map[int64]tries),
 	}
+	w.tryAllNow()
+	return w
 }
 
-// run serves the webhook until ctx ends or it is removed.
+// run serves the webhook until ctx ends or the webhook is removed.
 func (w *worker) run(ctx, posting context.Context) {
 	posting, giveUp := context.WithCancel(posting)
 	defer giveUp()
 	w.posting = posting
 	for ctx.Err() == nil && !w.gone {
 		changed := w.d.store.Changed()
-		err := w.step(ctx, changed)
-		if at := w.saveAt(); !at.IsZero() && !at.After(time.Now()) { // also after an error, or posts would be repeated
-			err = errors.Join(err, w.save())
-		}
+		wait, err := w.step(ctx)
 		if bridge.CodeOf(err) == bridge.CodeNotFound {
 			w.gone = true
 			break
 		}
-		wait := w.idle()
-		if err != nil && ctx.Err() == nil {
-			w.log.Error().Err(err).Msg("webhook not served; trying again")
-			wait = storeRetry
+		if err != nil {
+			changed, wait = nil, storeRetry
+			if ctx.Err() == nil {
+				w.log.Error().Err(err).Msg("webhook not served; trying again")
+			}
 		}
 		w.sleep(ctx, changed, wait)
 	}
@@ -112,22 +100,62 @@ func (w *worker) run(ctx, posting context.Context) {
 	w.finish()
 }
 
-// step takes in what is new and begins the posts that are due.
-func (w *worker) step(ctx context.Context, changed <-chan struct{}) error {
-	if w.isStale && w.saveAt().IsZero() {
-		if err := w.reload(ctx); err != nil {
-			return err
+// step saves the progress, reads new events of the log and begins the posts that are due. It returns
+// how long nothing else is due.
+func (w *worker) step(ctx context.Context) (time.Duration, error) {
+	if w.isUnsaved() || w.read != w.saved && time.Since(w.savedAt) >= saveCursorAfter {
+		if err := w.save(); err != nil {
+			return 0, err
 		}
 	}
-	if err := w.takeIn(ctx, changed); err != nil {
-		return err
+	posts, wait := w.room(time.Now())
+	q := settings.DueQuery{Webhook: w.id, New: posts, Latest: bridge.At(w.d.wall().Add(longestWait))}
+	if posts > 0 {
+		q.Failed = parallelFailed
 	}
-	return w.start(ctx)
+	for id := range w.underWay {
+		q.UnderWay = append(q.UnderWay, id)
+	}
+	work, err := w.d.store.WebhookWork(ctx, q, w.read, pageSize)
+	if err != nil {
+		return 0, err
+	}
+	w.adopt(work.Webhook)
+	switch {
+	case !w.settings.Enabled:
+		return idleTime, nil
+	case work.Lost:
+		w.refused = 0
+		clear(w.tries)
+		w.log.Warn().Msg("events were removed from the log before they were delivered to the webhook; it gets a reset")
+		return 0, w.d.store.LoseDeliveries(ctx, w.id)
+	}
+	w.enter(work)
+	if posts > 0 {
+		wait = w.start(work, posts)
+	}
+	switch {
+	case work.More || w.isUnsaved():
+		return 0, nil
+	case w.read != w.saved:
+		return min(wait, saveCursorAfter), nil
+	}
+	return wait, nil
 }
 
-// sleep waits until there may be something to do.
+// enter adds the deliveries of new events to the progress.
+func (w *worker) enter(work store.WebhookWork) {
+	now := bridge.At(w.d.wall())
+	for _, d := range work.New {
+		d.NextAttemptAt = &now
+		w.progress.Deliveries = append(w.progress.Deliveries, d)
+	}
+	w.read = work.Next
+}
+
+// sleep waits until there may be something to do, at most for wait.
 func (w *worker) sleep(ctx context.Context, changed <-chan struct{}, wait time.Duration) {
-	if !w.mayTakeIn() {
+	if !w.settings.Enabled {
 		changed = nil
 	}
 	select {
@@ -135,64 +163,45 @@ func (w *worker) sleep(ctx context.Context, changed <-chan struct{}, wait time.D
 	case <-changed:
 	case <-time.After(wait):
 	case <-w.notified:
-		if err := w.configure(ctx); err != nil && ctx.Err() == nil {
-			w.log.Error().Err(err).Msg("webhook's settings not read")
-			w.isStale = true // which reads them again
-		}
 	case r := <-w.results:
 		w.settle(r)
-		for len(w.results) > 0 { // many tries are one save
+		for len(w.results) > 0 { // saves the outcomes of many posts at once
 			w.settle(<-w.results)
 		}
 	}
 }
 
-// idle returns how long until something is due by itself.
-func (w *worker) idle() time.Duration {
-	now := time.Now()
-	if w.behind && w.mayTakeIn() || w.isStale && w.saveAt().IsZero() {
-		return 0
-	}
-	wait := time.Hour
-	if w.mayStart() {
-		if q, at := w.next(); q != nil {
-			wait = min(wait, max(at.Sub(now), w.roomAt(now).Sub(now)))
-		}
-	}
-	if at := w.saveAt(); !at.IsZero() {
-		wait = min(wait, at.Sub(now))
-	}
-	return max(wait, 0)
+// isUnsaved reports whether deliveries have changed since the last save.
+func (w *worker) isUnsaved() bool {
+	return len(w.progress.Deliveries) > 0 || len(w.progress.Dropped) > 0 || w.progress.DueAt != nil
 }
 
-// configure takes over the settings as they are now.
-func (w *worker) configure(ctx context.Context) error {
-	p, err := w.d.store.Post(ctx, w.id, 0)
-	if bridge.CodeOf(err) == bridge.CodeNotFound {
-		w.gone = true
-		return nil
+// save stores the progress.
+func (w *worker) save() error {
+	w.progress.Cursor = w.read
+	err := w.d.store.SaveDeliveries(context.WithoutCancel(w.posting), w.id, w.progress)
+	if err == nil {
+		w.progress, w.saved, w.savedAt = settings.DeliveryProgress{}, w.read, time.Now()
 	}
-	if err != nil {
-		return err
-	}
-	w.adopt(p.Webhook)
-	return nil
+	return err
 }
 
-// adopt takes settings over, and ends the posts that use others. Everything is tried at
-// once if posts that failed may succeed now, or a caller has asked.
+// adopt takes over the settings, and cancels the posts that use other ones. Everything is tried at
+// once if posts that failed may succeed now, or if a caller wants it.
 func (w *worker) adopt(settings bridge.Webhook) {
 	isAsked := w.asked.Swap(false)
 	if isElsewhere(w.settings, settings) {
-		w.startOver()
+		for id, t := range w.tries {
+			w.tries[id] = tries{last: t.last}
+		}
 	}
 	if isAsked || reachesAnew(w.settings, settings) {
 		w.outage.end()
 		w.pause, w.refused = time.Time{}, 0
-		w.dueNow()
+		w.tryAllNow()
 	}
 	w.settings = settings
-	for a := range w.underWay {
+	for _, a := range w.underWay {
 		if a.isOutdated(settings) {
 			a.cancel()
 		}
@@ -209,35 +218,22 @@ func isElsewhere(a, b bridge.Webhook) bool {
 	return a.URL != b.URL || a.Secret != b.Secret || a.AllowPrivate != b.AllowPrivate || a.Format != b.Format || !reflect.DeepEqual(a.Options, b.Options)
 }
 
-// dueNow makes every queue due: the reason for its pause has gone.
-func (w *worker) dueNow() {
-	now := time.Now()
-	for _, q := range w.queues {
-		if q.due.After(now) {
-			q.due = now
-		}
-	}
+// tryAllNow makes all pending deliveries due with the next save.
+func (w *worker) tryAllNow() {
+	now := bridge.At(w.d.wall())
+	w.progress.DueAt = &now
 }
 
-// startOver forgets which parts of events the old receiver has taken.
-func (w *worker) startOver() {
-	for _, q := range w.queues {
-		for _, it := range q.items {
-			it.taken = 0
-		}
-	}
-}
-
-// finish lets posts end that are under way, for as long as posting lasts, and
-// saves how they went, if the webhook is still there.
+// finish waits for the posts under way, which the end of posting cancels, and saves their outcomes
+// if the webhook was not removed.
 func (w *worker) finish() {
 	for len(w.underWay) > 0 {
 		w.settle(<-w.results)
 	}
-	if w.gone || w.saveAt().IsZero() {
+	if w.gone || !w.isUnsaved() && w.read == w.saved {
 		return
 	}
 	if err := w.save(); err != nil {
-		w.log.Error().Err(err).Msg("deliveries not saved; what is not noted is posted again at the next start")
+		w.log.Error().Err(err).Msg("outcomes of posts not saved; they are posted again at the next start")
 	}
 }

@@ -7,39 +7,44 @@ import (
 	"bridged/internal/store/settings"
 )
 
-// EventRef is an event of the log without its content.
-type EventRef struct {
-	ID    int64
-	Type  bridge.EventType
-	At    bridge.Time
-	Queue int64 // of its chat
-}
-
-// EventRefs is a page of the log without the content of its events. See [EventPage] for Next and More.
-type EventRefs struct {
+// WebhookWork is what a webhook can do next, from one snapshot.
+type WebhookWork struct {
 	Webhook bridge.Webhook // its settings
-	Refs    []EventRef
-	Next    int64
-	More    bool
-	Log     settings.LogState
+	Lost    bool           // events were removed from the log before they were delivered: see LoseDeliveries
+	// New holds the deliveries of the events after the one asked for that the webhook subscribes
+	// to. They are not stored yet. See [EventPage] for Next and More.
+	New  []bridge.WebhookDelivery
+	Next int64
+	More bool
+	Due  []bridge.WebhookDelivery // see [settings.Due]
+	Log  settings.LogState
 }
 
-// EventRefs reads the events after a number that a webhook subscribes to. It fails with
-// [bridge.CodeNotFound] if the webhook was removed, or the token that created it has expired.
-func (s *Reader) EventRefs(ctx context.Context, webhook, after int64, limit int) (EventRefs, error) {
-	return As(ctx, s, "read the log", func(r *Snapshot) EventRefs {
-		page := EventRefs{Next: after, Log: settings.ReadLogState(r.Conn), Webhook: settings.LiveWebhook(r.Conn, webhook, s.o.Now())}
-		last, pruned := settings.LastEvent(r.Conn)
+// WebhookWork reads what a webhook can do next; after is the last event that it has read from the
+// log. It fails with [bridge.CodeNotFound] if the webhook was removed, or the token that created it
+// has expired.
+func (s *Reader) WebhookWork(ctx context.Context, q settings.DueQuery, after int64, limit int) (WebhookWork, error) {
+	return As(ctx, s, "read the work of a webhook", func(r *Snapshot) WebhookWork {
+		work := WebhookWork{Log: settings.ReadLogState(r.Conn), Webhook: settings.LiveWebhook(r.Conn, q.Webhook, s.o.Now())}
+		after = max(after, work.Webhook.Cursor)
+		work.Lost, work.Next = settings.HasLost(r.Conn, q.Webhook, after), after
+		if !work.Webhook.Enabled || work.Lost {
+			return work
+		}
+		work.Due = settings.Due(r.Conn, q)
+		last, _ := settings.LastEvent(r.Conn)
 		if after >= last {
-			return page
+			return work
 		}
-		q := EventQuery{EventFilter: page.Webhook.EventFilter, Only: page.Webhook.Only, Limit: limit}
-		entries, next := r.entries(q, max(after, pruned), last)
+		entries, next := r.entries(EventQuery{EventFilter: work.Webhook.EventFilter, Only: work.Webhook.Only, Limit: limit}, after, last)
 		for _, e := range entries {
-			page.Refs = append(page.Refs, EventRef{ID: e.id, Type: e.Event, At: bridge.Millis(e.at), Queue: e.Chat})
+			work.New = append(work.New, bridge.WebhookDelivery{
+				WebhookID: q.Webhook, EventID: e.id, EventType: e.Event, EventAt: bridge.Millis(e.at), Queue: e.Chat,
+				Status: bridge.WebhookPending,
+			})
 		}
-		page.Next, page.More = next, next < last
-		return page
+		work.Next, work.More = next, next < last
+		return work
 	})
 }
 

@@ -35,12 +35,19 @@ const listDeliveries = "d" // of cursors
 const deliveryColumns = `d.id, d.webhook, d.event, d.event_at, d.type, d.chat, d.status, d.attempts,
 	d.first_at, d.last_at, d.next_at, d.response, d.error, d.chat_id, d.tried_ms`
 
-func (t *Tables) scanDelivery(row *sqlite.Row) (d bridge.WebhookDelivery) {
+func (t *Tables) scanDelivery(row *sqlite.Row) bridge.WebhookDelivery {
+	d := scanDelivery(row)
+	d.ChatJID = t.db.Canonical(d.ChatJID)
+	return d
+}
+
+// scanDelivery reads a delivery with the stored JID of its chat.
+func scanDelivery(row *sqlite.Row) (d bridge.WebhookDelivery) {
 	var status int
 	var tried int64
 	row.Scan(&d.ID, &d.WebhookID, &d.EventID, &d.EventAt, &d.EventType, &d.ChatJID, &status, &d.Attempts,
 		&d.FirstAttemptAt, &d.LastAttemptAt, &d.NextAttemptAt, &d.ResponseStatus, &d.LastError, &d.Queue, &tried)
-	d.ChatJID, d.Status, d.Tried = t.db.Canonical(d.ChatJID), deliveryStates[status], time.Duration(tried)*time.Millisecond
+	d.Status, d.Tried = deliveryStates[status], time.Duration(tried)*time.Millisecond
 	return d
 }
 
@@ -84,49 +91,60 @@ func deliveriesQuery(c *sqlite.Conn, q bridge.DeliveryQuery) (string, []any) {
 
 // DeliveryProgress is the progress of a webhook.
 type DeliveryProgress struct {
-	Cursor     int64 // the last event that was read from the log; negative for no change
-	Deliveries []bridge.WebhookDelivery
-	Dropped    []int64 // events that are not delivered
+	Cursor     int64                    // the last event that was read from the log; 0 for no change
+	Deliveries []bridge.WebhookDelivery // new ones have no ID
+	Dropped    []int64                  // deliveries that are removed
+	DueAt      *bridge.Time             // when all pending deliveries are tried; nil for no change
 }
 
-// SaveDeliveries stores the progress of a webhook in one transaction. It fails with
-// [bridge.CodeNotFound] if the webhook was removed.
+// SaveDeliveries stores the progress of a webhook in one transaction, which a power cut may undo: the
+// events are delivered again then. It fails with [bridge.CodeNotFound] if the webhook was removed.
 func (t *Tables) SaveDeliveries(ctx context.Context, webhook int64, p DeliveryProgress) error {
-	return t.update(ctx, "save deliveries", func(c *sqlite.Conn) {
-		if c.Change("UPDATE webhooks SET cursor = iif(?1 < 0, cursor, ?1) WHERE id = ?2", p.Cursor, webhook) == 0 {
+	err := t.db.UpdateUnsynced(ctx, func(c *sqlite.Conn) {
+		if c.Change("UPDATE webhooks SET cursor = max(cursor, ?) WHERE id = ?", p.Cursor, webhook) == 0 {
 			c.Fail(noWebhook(webhook))
 		}
 		for _, d := range p.Deliveries {
 			saveDelivery(c, webhook, d)
 		}
-		for _, event := range p.Dropped {
-			c.Run("DELETE FROM deliveries WHERE webhook = ? AND event = ?", webhook, event)
+		for _, id := range p.Dropped {
+			c.Run("DELETE FROM deliveries WHERE id = ?", id)
+		}
+		if p.DueAt != nil {
+			c.Run(fmt.Sprintf("UPDATE deliveries SET next_at = ?1 WHERE webhook = ?2 AND status = %d AND next_at > ?1", webhookPending), p.DueAt, webhook)
 		}
 		showTries(c, webhook, p.Deliveries)
 		c.Run(forgetDeliveredQuery, webhook, storedDeliveries)
 	})
+	if err != nil {
+		return fmt.Errorf("save deliveries: %w", err)
+	}
+	return nil
 }
 
 var forgetDeliveredQuery = fmt.Sprintf(`
 	DELETE FROM deliveries WHERE webhook = ?1 AND status = %[1]d AND id <=
 		(SELECT id FROM deliveries WHERE webhook = ?1 AND status = %[1]d ORDER BY id DESC LIMIT 1 OFFSET ?2)`, webhookDelivered)
 
-// saveDelivery adds or changes a delivery. It looks the chat up again, because two chats may have
-// become one since the event was read.
+// saveDelivery changes a delivery, if it is still stored, or adds a new one. It looks the chat of a
+// new one up again, because two chats may have become one since the event was read.
 func saveDelivery(c *sqlite.Conn, webhook int64, d bridge.WebhookDelivery) {
+	state := []any{stateNumber(d.Status), d.Attempts, d.FirstAttemptAt, d.LastAttemptAt, d.NextAttemptAt, d.ResponseStatus, d.LastError, d.Tried.Milliseconds()}
+	if d.ID != 0 {
+		c.Run("UPDATE deliveries SET (status, attempts, first_at, last_at, next_at, response, error, tried_ms) = (?, ?, ?, ?, ?, ?, ?, ?) WHERE id = ?",
+			append(state, d.ID)...)
+		return
+	}
 	c.Run(`
-		INSERT INTO deliveries (webhook, event, event_at, type, chat, chat_id, status, attempts, first_at, last_at, next_at, response, error, tried_ms)
-		SELECT ?1, ?2, ?3, ?4, ifnull(c.jid, ''), iif(?4 = ?15, ?13, ifnull(c.id, ?14)), ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12
+		INSERT INTO deliveries (status, attempts, first_at, last_at, next_at, response, error, tried_ms, webhook, event, event_at, type, chat, chat_id)
+		SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ifnull(c.jid, ''), iif(?12 = ?13, ?14, ifnull(c.id, ?15))
 		FROM (SELECT 1)
-			LEFT JOIN events e ON e.id = ?2 AND ?4 != ?15
+			LEFT JOIN events e ON e.id = ?10 AND ?12 != ?13
 			LEFT JOIN messages m ON m.seq = e.message
 			LEFT JOIN chats c ON c.id = ifnull(m.chat, e.chat)
 		WHERE true
-		ON CONFLICT (webhook, event) DO UPDATE SET status = excluded.status, attempts = excluded.attempts,
-			first_at = excluded.first_at, last_at = excluded.last_at, next_at = excluded.next_at,
-			response = excluded.response, error = excluded.error, tried_ms = excluded.tried_ms`,
-		webhook, d.EventID, d.EventAt.UnixMilli(), d.EventType, stateNumber(d.Status), d.Attempts, d.FirstAttemptAt, d.LastAttemptAt, d.NextAttemptAt,
-		d.ResponseStatus, d.LastError, d.Tried.Milliseconds(), bridge.QueueReset, bridge.QueueAccount, bridge.EventReset)
+		ON CONFLICT (webhook, event) DO NOTHING`,
+		append(state, webhook, d.EventID, d.EventAt.UnixMilli(), d.EventType, bridge.EventReset, bridge.QueueReset, bridge.QueueAccount)...)
 }
 
 // showTries stores the last success and the last failure with the webhook.
@@ -173,57 +191,43 @@ func ReadLogState(c *sqlite.Conn) LogState {
 	return LogState{Pruned: Number(c, Pruned), Merges: Number(c, merges)}
 }
 
-// PendingQueues holds the queues of a webhook's pending deliveries.
-type PendingQueues struct {
-	Webhook  bridge.Webhook           // its settings
-	Heads    []bridge.WebhookDelivery // the first of each queue
-	More     bool                     // there are more queues than the limit
-	Lost     bool                     // events were removed from the log before they were delivered
-	InFlight map[int64]int64          // queues by events
-	Log      LogState
+// DueQuery asks for the deliveries of a webhook that can be posted next.
+type DueQuery struct {
+	Webhook  int64
+	UnderWay []int64     // deliveries that are being posted; no other of their chats is returned
+	New      int         // limits the deliveries that were not tried yet
+	Failed   int         // limits the ones that were
+	Latest   bridge.Time // deliveries with a later next try are due, because the clock was set back
 }
 
-// pendingHeadsQuery walks the index of pending deliveries; the other columns are from the row with
-// the lowest event.
-var pendingHeadsQuery = fmt.Sprintf(`
-	SELECT d.id, d.webhook, min(d.event), d.event_at, d.type, d.chat, d.status, d.attempts,
-		d.first_at, d.last_at, d.next_at, d.response, d.error, d.chat_id, d.tried_ms
-	FROM deliveries d WHERE d.webhook = ? AND d.status = %d GROUP BY d.chat_id`, webhookPending) + sqlite.Limited
+// dueQuery finds the first pending delivery of each chat, with one search of the index for each.
+var dueQuery = fmt.Sprintf(`
+	WITH RECURSIVE heads AS (
+		SELECT * FROM (SELECT id, chat_id, event, attempts, next_at FROM deliveries WHERE webhook = ?1 AND status = %[1]d ORDER BY chat_id, event LIMIT 1)
+		UNION ALL
+		SELECT d.id, d.chat_id, d.event, d.attempts, d.next_at FROM heads h JOIN deliveries d ON d.id = (
+			SELECT id FROM deliveries WHERE webhook = ?1 AND status = %[1]d AND chat_id > h.chat_id ORDER BY chat_id, event LIMIT 1)
+	), ranked AS (
+		SELECT id, row_number() OVER (
+			PARTITION BY attempts > 0 ORDER BY chat_id != %[2]d, iif(attempts = 0, event, iif(next_at > ?3, 0, next_at))
+		) AS rank
+		FROM heads WHERE chat_id NOT IN (SELECT chat_id FROM deliveries WHERE status = %[1]d AND id IN (SELECT value FROM json_each(?2)))
+	)
+	SELECT `+deliveryColumns+` FROM ranked r JOIN deliveries d USING (id)
+	WHERE r.rank <= iif(d.attempts = 0, ?4, ?5) ORDER BY d.attempts = 0, r.rank`,
+	webhookPending, bridge.QueueReset)
 
-// PendingQueues reads at most limit queues of a webhook, and the queues of the events in flight:
-// [bridge.CodeNotFound] if the webhook was removed.
-func (t *Tables) PendingQueues(ctx context.Context, webhook int64, limit int, inFlight []int64) (PendingQueues, error) {
-	return view(ctx, t, "read pending deliveries", func(c *sqlite.Conn) PendingQueues {
-		p := PendingQueues{Log: ReadLogState(c), Webhook: FindWebhook(c, webhook), InFlight: make(map[int64]int64)}
-		c.Find(hasLostQuery, []any{webhook, p.Log.Pruned}, &p.Lost)
-		p.Heads = sqlite.Collect(c, t.scanDelivery, pendingHeadsQuery, webhook, limit+1)
-		if p.More = len(p.Heads) > limit; p.More {
-			p.Heads = p.Heads[:limit]
-		}
-		for _, event := range inFlight {
-			var queue int64
-			if c.Find("SELECT chat_id FROM deliveries WHERE webhook = ? AND event = ? AND status = ?", []any{webhook, event, webhookPending}, &queue) {
-				p.InFlight[event] = queue
-			}
-		}
-		return p
-	})
-}
-
-var pendingOfQuery = "SELECT " + deliveryColumns + fmt.Sprintf(` FROM deliveries d
-	WHERE d.webhook = ? AND d.status = %d AND d.chat_id = ? AND d.event > ? ORDER BY d.event`, webhookPending) + sqlite.Limited
-
-// PendingOf reads the pending deliveries of a queue after an event, in order.
-func (t *Tables) PendingOf(ctx context.Context, webhook, queue, after int64, limit int) (list []bridge.WebhookDelivery, state LogState, err error) {
-	list, err = view(ctx, t, "read a queue of deliveries", func(c *sqlite.Conn) []bridge.WebhookDelivery {
-		state = ReadLogState(c)
-		return sqlite.Collect(c, t.scanDelivery, pendingOfQuery, webhook, queue, after, limit)
-	})
-	return list, state, err
+// Due returns the first pending delivery of each chat: those that failed, the earliest next try
+// first, and then those that were not tried yet, the oldest event first. A reset comes before others.
+func Due(c *sqlite.Conn, q DueQuery) []bridge.WebhookDelivery {
+	if q.New == 0 && q.Failed == 0 {
+		return nil
+	}
+	return sqlite.Collect(c, scanDelivery, dueQuery, q.Webhook, c.Encode(notNil(q.UnderWay)), q.Latest, q.New, q.Failed)
 }
 
 // LoseDeliveries replaces the deliveries of events that were removed from the log (see
-// [PendingQueues]), and an older reset that is still pending, by one reset.
+// [HasLost]), and an older reset that is still pending, by one reset.
 func (t *Tables) LoseDeliveries(ctx context.Context, webhook int64) error {
 	return t.update(ctx, "replace lost deliveries", func(c *sqlite.Conn) {
 		pruned := Number(c, Pruned)
@@ -238,6 +242,11 @@ func (t *Tables) LoseDeliveries(ctx context.Context, webhook int64) error {
 	})
 }
 
-var hasLostQuery = fmt.Sprintf(`
-	SELECT EXISTS (SELECT 1 FROM deliveries WHERE webhook = ?1 AND status = %d AND event <= ?2 AND type != '%s')
-		OR EXISTS (SELECT 1 FROM webhooks WHERE id = ?1 AND cursor < ?2)`, webhookPending, bridge.EventReset)
+// HasLost reports whether events were removed from the log before a webhook has read or delivered
+// them; after is the last event that it has read.
+func HasLost(c *sqlite.Conn, webhook, after int64) (lost bool) {
+	pruned := Number(c, Pruned)
+	c.Find(fmt.Sprintf("SELECT EXISTS (SELECT 1 FROM deliveries WHERE webhook = ? AND status = %d AND event <= ? AND type != ?)", webhookPending),
+		[]any{webhook, pruned, bridge.EventReset}, &lost)
+	return lost || after < pruned
+}

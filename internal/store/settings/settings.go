@@ -19,8 +19,9 @@ import (
 
 // Database runs transactions on bridged.db.
 type Database interface {
-	View(ctx context.Context, f func(*sqlite.Conn)) error   // on one snapshot
-	Update(ctx context.Context, f func(*sqlite.Conn)) error // in one transaction
+	View(ctx context.Context, f func(*sqlite.Conn)) error           // on one snapshot
+	Update(ctx context.Context, f func(*sqlite.Conn)) error         // in one transaction
+	UpdateUnsynced(ctx context.Context, f func(*sqlite.Conn)) error // in one that a power cut may undo
 	Clock() *bridge.Clock
 	// Canonical returns the JID that answers show: see package store.
 	Canonical(jid bridge.JID) bridge.JID

@@ -12,20 +12,19 @@ import (
 	"bridged/internal/store/settings"
 )
 
-// attempt is one try of a delivery, under way.
+// attempt is a post of a delivery that is under way.
 type attempt struct {
 	bridge.WebhookDelivery
-	log        settings.LogState // in which the delivery was the next one of its chat
+	log        settings.LogState // when the delivery was the next one of its chat
 	began      time.Time
 	cancel     context.CancelFunc
-	isProbe    bool                       // whether the receiver is back
+	isProbe    bool                       // tests whether the receiver is back
 	accepted   int                        // posts of the event that the receiver has accepted
 	acceptedAs bridge.Webhook             // the settings of that receiver
 	posts      atomic.Pointer[store.Post] // the event and the settings
 }
 
-// isOutdated reports whether it posts with other settings, or an event that is not
-// wanted any more.
+// isOutdated reports whether the attempt uses other settings, or its event is excluded now.
 func (a *attempt) isOutdated(now bridge.Webhook) bool {
 	p := a.posts.Load()
 	if p == nil {
@@ -36,8 +35,8 @@ func (a *attempt) isOutdated(now bridge.Webhook) bool {
 	return isElsewhere(w, now) || !isWanted
 }
 
-// room returns how many posts may begin now. If none may, it also returns how long that lasts if no
-// post ends before.
+// room returns how many posts may begin now. If it returns 0, it also returns after how long it has to be
+// called again if no post ends before.
 func (w *worker) room(now time.Time) (posts int, wait time.Duration) {
 	quick, oldest := 0, now
 	for _, a := range w.underWay {
@@ -66,7 +65,8 @@ func (w *worker) room(now time.Time) (posts int, wait time.Duration) {
 	return min(parallel-quick, maxUnderWay-len(w.underWay)), 0
 }
 
-// start begins posts of the deliveries that are due, and returns how long no other one is due.
+// start begins at most the given number of posts. It returns how long to wait for the next delivery that
+// becomes due.
 func (w *worker) start(work store.WebhookWork, posts int) time.Duration {
 	due := work.Due
 	reset := slices.IndexFunc(due, func(d bridge.WebhookDelivery) bool { return d.EventType == bridge.EventReset })
@@ -99,8 +99,8 @@ func (w *worker) start(work store.WebhookWork, posts int) time.Duration {
 	return wait
 }
 
-// pauseOf returns how long a delivery waits for its next try. That is no time if it was not tried
-// yet, if the receiver is down, because outage then sets the pauses, or if the clock was set back.
+// pauseOf returns the time until the next try of a delivery. It returns 0 if the delivery was not tried
+// yet, if the receiver is down (outage sets the pauses then), or if the clock was set back.
 func (w *worker) pauseOf(d bridge.WebhookDelivery) time.Duration {
 	if d.Attempts == 0 || d.NextAttemptAt == nil || w.outage.isDown() {
 		return 0
@@ -143,7 +143,7 @@ func (d *Dispatcher) try(ctx context.Context, a *attempt) result {
 	if ctx.Err() == nil && err == nil && p.Log == a.log && p.Shown {
 		a.posts.Store(&p)
 		accepted := a.accepted
-		if isElsewhere(a.acceptedAs, p.Webhook) { // the worker does not know yet
+		if isElsewhere(a.acceptedAs, p.Webhook) { // the worker has not read them yet
 			accepted = 0
 		}
 		r.outcome = d.deliver(ctx, p, a.WebhookDelivery, accepted)
@@ -171,7 +171,7 @@ func (w *worker) settle(r result) {
 	}
 }
 
-// hold begins no post until a moment, also while the receiver is down.
+// hold stops posting until a time, also while the receiver is down.
 func (w *worker) hold(until time.Time) {
 	if until.After(w.pause) {
 		w.pause = until

@@ -90,8 +90,8 @@ func (m *measured) on() {
 	}
 }
 
-// BenchmarkThroughput measures how many events a second are delivered, beside what the
-// limit of parallel posts permits.
+// BenchmarkThroughput measures how many events a second are delivered, and how many the limit
+// of parallel posts permits.
 func BenchmarkThroughput(b *testing.B) {
 	for _, delay := range []time.Duration{0, 20 * time.Millisecond, 500 * time.Millisecond} {
 		for _, chats := range []int{1, 5, 500} {
@@ -147,8 +147,8 @@ func BenchmarkLatency(b *testing.B) {
 	}
 }
 
-// waits stores messages at a rate, several at once where one at a time would
-// wait for the disk, and returns how long each took from stored to the receiver.
+// waits stores messages at a rate, several at once if the disk is too slow for one at a time. It returns
+// how long each took from the store to the receiver.
 func (m *measured) waits(rate int, long time.Duration) []time.Duration {
 	m.b.Helper()
 	atOnce := max(rate/100, 1)

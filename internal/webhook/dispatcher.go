@@ -15,7 +15,7 @@
 //   - When the program stops, posts under way get a short time, then they are cancelled and the
 //     outcomes are stored. After a kill some posts are repeated with the same webhook-id.
 //
-// See outage for how a receiver that is down is told apart from one event that it does not accept.
+// An outage of the receiver is distinguished from one event that it does not accept: see outage.
 // A delivery that the receiver does not accept is tried for three days. Then it is a dead letter,
 // which can be listed and posted again.
 //
@@ -39,19 +39,19 @@ import (
 	"bridged/internal/webhook/format"
 )
 
-// Options are the parts of a dispatcher.
+// Options configures a [Dispatcher].
 type Options struct {
 	Store *store.Store
-	// Guard judges the addresses of webhooks that may not be private.
+	// Guard checks the addresses of webhooks that must be public.
 	Guard *urlguard.Guard
-	// AllowPrivate are the private addresses that webhooks made over the API may
-	// have, if they ask for it.
+	// AllowPrivate lists the private addresses that webhooks created over the API may have if their
+	// allowPrivate is set.
 	AllowPrivate []netip.Prefix
-	Resolver     urlguard.Resolver // of private addresses; nil is the system's
-	// Transport replaces the three real ones in tests.
+	Resolver     urlguard.Resolver // of private addresses; nil for the system's
+	// Transport replaces the three real transports in tests.
 	Transport http.RoundTripper
-	UserAgent string // of posts; Go's own where it is empty
-	// Formats has the formats of posts beside bridged's own.
+	UserAgent string // of posts; empty for Go's own
+	// Formats has the formats of posts other than bridged's own.
 	Formats map[bridge.WebhookFormat]format.Format
 	// Own describes the account, and OpenFile opens files, for formats that need them.
 	Own      func() format.Account
@@ -78,15 +78,14 @@ type Dispatcher struct {
 	workers map[int64]*worker // guarded by mu
 }
 
-// The transports to receivers: to public ones, to those that may be private, and
-// to those that the environment names.
+// Transports to receivers.
 const (
-	toPublic = iota
-	toPrivate
-	toAll
+	toPublic  = iota
+	toPrivate // receivers of webhooks with allowPrivate
+	toAll     // receivers from the environment
 )
 
-// New makes a dispatcher; nothing is posted until it runs.
+// New returns a dispatcher. It posts nothing until [Dispatcher.Run] is called.
 func New(o Options) *Dispatcher {
 	d := &Dispatcher{
 		store: o.Store, guard: o.Guard, userAgent: o.UserAgent, log: o.Log, wall: time.Now,
@@ -115,11 +114,11 @@ func New(o Options) *Dispatcher {
 	return d
 }
 
-// storeRetry follows a failure of the store.
+// storeRetry is the pause after a failure of the store.
 const storeRetry = 5 * time.Second
 
-// Run posts until ctx ends. Posts under way have graceTime then; those that take longer
-// are made again at the next start.
+// Run posts until ctx ends. Posts under way then have graceTime to end. Slower ones are repeated at the
+// next start.
 func (d *Dispatcher) Run(ctx context.Context) error {
 	posting, giveUp := context.WithCancel(context.WithoutCancel(ctx))
 	defer giveUp()
@@ -142,7 +141,7 @@ func (d *Dispatcher) Run(ctx context.Context) error {
 	}
 }
 
-// startWorkers starts a worker for every webhook that has none.
+// startWorkers starts a worker for each webhook without one.
 func (d *Dispatcher) startWorkers(ctx, posting context.Context, workers *sync.WaitGroup) error {
 	webhooks, err := d.store.Webhooks(ctx)
 	if err != nil {
@@ -166,8 +165,8 @@ func (d *Dispatcher) startWorkers(ctx, posting context.Context, workers *sync.Wa
 	return nil
 }
 
-// notify makes the worker of a webhook look at its settings, and with isRetry try its
-// pending deliveries at once. A webhook without a worker gets one.
+// notify makes the worker of a webhook read its settings, and if isRetry is set, try its pending
+// deliveries at once. A webhook without a worker gets one.
 func (d *Dispatcher) notify(id int64, isRetry bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 	"bridged/internal/bridge"
 )
 
-func TestDispatcher_DeliversWhatComes(t *testing.T) {
+func TestDispatcher_DeliversNewEvents(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -65,7 +65,7 @@ func TestDispatcher_PostsTheEventAsTheLogShowsIt(t *testing.T) {
 	})
 }
 
-// What is posted, and signed, carries text as the API's answers do.
+// Posts have the same text as the API's answers.
 func TestDispatcher_PostsTextAsItIs(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -97,8 +97,7 @@ func TestDispatcher_Filters(t *testing.T) {
 	})
 }
 
-// A receiver that was down for hours, in whatever way, gets everything, each
-// chat in order, soon after it is back.
+// A receiver that was down for hours gets all events soon after it is back, in order within each chat.
 func TestDispatcher_ReceiverDownForHours(t *testing.T) {
 	t.Parallel()
 	for name, broken := range map[string]func(posted) int{
@@ -145,7 +144,7 @@ func TestDispatcher_ReceiverDownForHours(t *testing.T) {
 	}
 }
 
-// One event that a receiver cannot digest holds up its own chat alone.
+// An event that a receiver cannot process delays only its own chat.
 func TestDispatcher_OneBadEventHoldsUpItsChatAlone(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -198,7 +197,7 @@ func TestDispatcher_OneBadEventHoldsUpItsChatAlone(t *testing.T) {
 	})
 }
 
-// Every try of an event carries the same webhook-id, and no other event does.
+// All tries of an event have the same webhook-id, which no other event has.
 func TestDispatcher_IDIsStableOverRetries(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -256,7 +255,7 @@ func TestDispatcher_KilledBetweenDeliveryAndCursor(t *testing.T) {
 	})
 }
 
-// What a restart finds pending is tried at once, in order.
+// Pending deliveries are tried at once after a restart, in order.
 func TestDispatcher_GoesOnAfterARestart(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -289,7 +288,7 @@ func TestDispatcher_BrokenReceiverHoldsUpNoOther(t *testing.T) {
 	})
 }
 
-// A stop lets a try end that is under way, and does not wait long for it.
+// A stop waits for posts under way, but not for long.
 func TestDispatcher_StopsInTime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -303,7 +302,7 @@ func TestDispatcher_StopsInTime(t *testing.T) {
 		synctest.Wait()
 		b.stop()
 		if got := b.webhook(w.ID); got.LastDeliveredAt == nil {
-			t.Error("what went well at the end was not noted")
+			t.Error("a success at the end was not stored")
 		}
 		r.answers(always(-1))
 		b.start()
@@ -321,8 +320,8 @@ func TestDispatcher_StopsInTime(t *testing.T) {
 	})
 }
 
-// A webhook that was behind the log is told so, and goes on.
-func TestDispatcher_TellsWhatIsLost(t *testing.T) {
+// A webhook whose events were removed from the log gets a reset and continues.
+func TestDispatcher_SendsAResetForLostEvents(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -348,8 +347,8 @@ func TestDispatcher_TellsWhatIsLost(t *testing.T) {
 	})
 }
 
-// What is pending when its event leaves the log is told as a reset, before what
-// is left: no dead letter that nobody looks at.
+// If the event of a pending delivery is removed from the log, the receiver gets a reset before the other
+// events, and there is no dead letter.
 func TestDispatcher_EventThatLeavesTheLog(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -375,7 +374,7 @@ func TestDispatcher_EventThatLeavesTheLog(t *testing.T) {
 	})
 }
 
-// Many chats are served at the same time, and each in order.
+// Chats are served at the same time, each in order.
 func TestDispatcher_ServesChatsSideBySide(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -66,8 +66,7 @@ func TestFilter_ChoosesWhatIsPosted(t *testing.T) {
 	})
 }
 
-// A person is one chat, whichever name a filter has and the message came by,
-// before and after the two are known to be one.
+// A person's number and LID are one chat for filters, also before the two are known to be one.
 func TestFilter_KnowsAPersonByBothNames(t *testing.T) {
 	t.Parallel()
 	for _, name := range []bridge.JID{grace, graceLID} {
@@ -118,7 +117,7 @@ func TestFilter_CountsFromTheAnswerOn(t *testing.T) {
 	}
 }
 
-// What waits is judged by the filter at its next try, by each part of it.
+// The filter also applies to pending deliveries, at their next try.
 func TestFilter_HoldsForWhatIsPending(t *testing.T) {
 	t.Parallel()
 	yes := true
@@ -156,8 +155,8 @@ func TestFilter_HoldsForWhatIsPending(t *testing.T) {
 	}
 }
 
-// A change ends posts under way that it does not want, and leaves those alone
-// that it wants: breaking those off would post them twice.
+// A change of the filter cancels only the posts under way that it excludes. Cancelling the others would
+// post them twice.
 func TestFilter_EndsPostsThatAreNotWanted(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -180,7 +179,7 @@ func TestFilter_EndsPostsThatAreNotWanted(t *testing.T) {
 	})
 }
 
-// A token's chats are the bounds of its webhooks, whatever these are set to.
+// A token's chats limit its webhooks, whatever their filters are.
 func TestFilter_NeverShowsMoreThanTheToken(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -43,7 +43,7 @@ func (twoParts) Posts(d format.Delivery) ([]format.Post, error) {
 	return []format.Post{part("first"), second}, nil
 }
 
-// parts is a receiver of that format. It keeps what it takes.
+// parts is a receiver of that format. It stores the posts that it accepts.
 type parts struct {
 	mu     sync.Mutex
 	refuse string // a post that begins so is refused, once
@@ -123,8 +123,8 @@ func newFormatBench(t *testing.T) (*bench, *parts) {
 	return b, receiver
 }
 
-// A part that the receiver has taken is not posted again when the next one fails, events
-// without a post are passed over, and files go out as base64.
+// A part that the receiver has accepted is not posted again if the next one fails. Events without a post
+// are skipped. Files are sent as base64.
 func TestFormats_PartsAreTakenOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b, receiver := newFormatBench(t)
@@ -136,7 +136,7 @@ func TestFormats_PartsAreTakenOnce(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b.say(grace, "A", 0, 1) // the chat is new: chat.updated stands before it
+		b.say(grace, "A", 0, 1) // the chat is new: chat.updated comes before it
 		synctest.Wait()
 		want(t, "taken at first", receiver.taken(), []string{"first of A0 "})
 		time.Sleep(time.Minute)
@@ -163,8 +163,8 @@ func TestFormats_PartsAreTakenOnce(t *testing.T) {
 	})
 }
 
-// A receiver that takes the place of another one gets all parts, also where a try is the
-// first to see that it has.
+// A receiver that replaces another one gets all parts, also if a try notices the change before the
+// worker does.
 func TestFormats_AnotherReceiverGetsAllParts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b, receiver := newFormatBench(t)
@@ -189,8 +189,7 @@ func TestFormats_AnotherReceiverGetsAllParts(t *testing.T) {
 	})
 }
 
-// A receiver that does not want a webhook is refused, and so are headers that no request
-// has.
+// A receiver that does not confirm the webhook is refused. So are invalid headers.
 func TestFormats_AreChecked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b, _ := newFormatBench(t)

@@ -35,11 +35,11 @@ const (
 	alan  = bridge.JID("447700900123@s.whatsapp.net")
 )
 
-// posted is what came to a receiver.
+// posted is a request that a receiver got.
 type posted struct {
 	id      string
 	at      time.Time
-	status  int // what it was answered
+	status  int // of the answer
 	body    []byte
 	payload struct {
 		Type      bridge.EventType
@@ -55,8 +55,7 @@ func (p posted) about() string {
 	return p.payload.Data.Message.ID
 }
 
-// receiver is the other side, in memory. It checks every signature as a
-// receiver of another make would.
+// receiver is a receiver in memory. It checks every signature with another implementation.
 type receiver struct {
 	t      *testing.T
 	secret string
@@ -157,18 +156,18 @@ func (r *receiver) check(req *http.Request, body []byte) {
 		r.t.Errorf("%s with type %s", req.Method, req.Header.Get("Content-Type"))
 	}
 	if bytes.Contains(body, []byte("whsec_")) {
-		r.t.Error("what is posted holds a secret")
+		r.t.Error("a secret was posted")
 	}
 }
 
-// took returns everything that came so far.
+// took returns all requests.
 func (r *receiver) took() []posted {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.Clone(r.all)
 }
 
-// accepted returns what was answered with success, in order.
+// accepted returns the events that were answered with success, in order.
 func (r *receiver) accepted(chat bridge.JID) []string {
 	about := []string{}
 	for _, p := range r.took() {
@@ -216,7 +215,7 @@ type bench struct {
 	off   atomic.Int64 // by how much the clock is wrong
 }
 
-// jump makes the clock be off by so much.
+// jump sets by how much the clock is wrong.
 func (b *bench) jump(by time.Duration) { b.off.Store(int64(by)) }
 
 // newBench runs a dispatcher. Its receivers are private and public alike.

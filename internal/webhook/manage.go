@@ -184,8 +184,7 @@ func (d *Dispatcher) Redeliver(ctx context.Context, webhook, delivery int64) (br
 }
 
 // Configure updates the webhooks of the environment before a start. A webhook that is not named
-// any more is switched off. It keeps its position in the log and continues there when it is named
-// again.
+// any more is switched off. When it is named again, it continues at its old position in the log.
 func (d *Dispatcher) Configure(ctx context.Context, named []bridge.Webhook) error {
 	all, err := d.store.Webhooks(ctx)
 	if err != nil {

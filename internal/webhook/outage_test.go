@@ -15,8 +15,7 @@ import (
 	"bridged/internal/urlguard"
 )
 
-// The first failure is tried again after about a second, the next ones with
-// growing pauses.
+// A delivery is tried again about a second after its first failure, and then with growing pauses.
 func TestDispatcher_TriesAgainSoonAtFirst(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -37,7 +36,7 @@ func TestDispatcher_TriesAgainSoonAtFirst(t *testing.T) {
 	})
 }
 
-// What a receiver refuses says something of that event alone.
+// A refused event delays only its own chat.
 func TestDispatcher_ARefusalHoldsUpItsChatAlone(t *testing.T) {
 	for _, status := range []int{400, 401, 403, 404, 405, 413, 422} {
 		synctest.Test(t, func(t *testing.T) {
@@ -62,8 +61,7 @@ func TestDispatcher_ARefusalHoldsUpItsChatAlone(t *testing.T) {
 	}
 }
 
-// While a receiver fails whatever it is sent, one event at a time is tried; the
-// first that gets through ends that for all.
+// While a receiver is down, one event at a time is tried. The first success ends the outage for all chats.
 func TestDispatcher_AnOutageIsProbed(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -92,7 +90,7 @@ func TestDispatcher_AnOutageIsProbed(t *testing.T) {
 	})
 }
 
-// A receiver that asks for time is left alone, whatever the chat.
+// Retry-After pauses the posts of all chats.
 func TestDispatcher_HonoursRetryAfter(t *testing.T) {
 	for value, pause := range map[string]time.Duration{
 		"120": 2 * time.Minute, "Sat, 01 Jan 2000 00:05:00 GMT": 5 * time.Minute, "99999999": longestAsked, "": 900 * time.Millisecond,
@@ -117,8 +115,8 @@ func TestDispatcher_HonoursRetryAfter(t *testing.T) {
 	}
 }
 
-// A receiver that answers 429 to one chat's events for hours holds up the others
-// for a second at a time, not for as long as that chat waits.
+// If a receiver answers 429 to one chat's events for hours, the other chats are delayed by about a second
+// each time, not for as long as that chat.
 func TestDispatcher_ALimitOfOneChatHoldsUpOthersBriefly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -139,8 +137,8 @@ func TestDispatcher_ALimitOfOneChatHoldsUpOthersBriefly(t *testing.T) {
 	})
 }
 
-// A reset comes before everything else also when it is refused at first; one
-// that is refused again and again lets the others pass.
+// A reset is posted before other events, also if it is refused at first. If it is refused too often, the
+// other events are posted.
 func TestDispatcher_AResetComesFirst(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -187,8 +185,8 @@ func TestDispatcher_AResetComesFirst(t *testing.T) {
 	})
 }
 
-// Order holds when a chat that was known by its LID becomes a phone number's
-// while deliveries of it are pending, and others are under way.
+// Deliveries stay in order when the chats of a LID and of a phone number become one while some of them
+// are pending and others under way.
 func TestDispatcher_KeepsOrderWhenTwoChatsBecomeOne(t *testing.T) {
 	const lid = bridge.JID("99887766554433@lid")
 	for name, answer := range map[string]int{"refused": http.StatusBadRequest, "hanging": -1} {
@@ -222,8 +220,7 @@ func TestDispatcher_KeepsOrderWhenTwoChatsBecomeOne(t *testing.T) {
 	}
 }
 
-// A clock that jumps makes no dead letter too early, no pause of days, and
-// nothing that is posted twice.
+// A clock that jumps causes no early dead letter, no pause of days and no repeated post.
 func TestDispatcher_AClockThatJumps(t *testing.T) {
 	t.Parallel()
 	for name, jump := range map[string]time.Duration{"forward": 30 * 24 * time.Hour, "back": -30 * 24 * time.Hour} {
@@ -260,8 +257,7 @@ func TestDispatcher_AClockThatJumps(t *testing.T) {
 	}
 }
 
-// A store that cannot be read while the receiver is down is asked now and then,
-// not without end.
+// If the store cannot be read while the receiver is down, it is read again after pauses.
 func TestDispatcher_AnUnreadableStoreIsAskedNowAndThen(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

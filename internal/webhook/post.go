@@ -71,7 +71,7 @@ func (d *Dispatcher) groupName(ctx context.Context, w bridge.Webhook, chat bridg
 }
 
 // outcome is the result of an attempt. failure is empty if it succeeded, and otherwise a sentence
-// for the person who set up the webhook. status is 0 if there was no answer.
+// for the person who set up the webhook. status is 0 without an answer.
 type outcome struct {
 	status      int
 	failure     string

@@ -8,16 +8,16 @@ import (
 )
 
 const (
-	// giveUpAfter makes a delivery a dead letter: long enough for a weekend.
+	// giveUpAfter is when a delivery becomes a dead letter. It is longer than a weekend.
 	giveUpAfter = 72 * time.Hour
-	// firstPause and longestPause bound the time between two tries.
+	// firstPause and longestPause limit the time between two tries.
 	firstPause   = time.Second
 	longestPause = 5 * time.Minute
-	longestWait  = longestPause * 11 / 10 // see backOff
+	longestWait  = longestPause * 11 / 10 // with the random part: see backOff
 	// longestAsked limits the pause that a receiver may ask for.
 	longestAsked = time.Hour
-	// resetTries limits how often a receiver may refuse a reset before other events
-	// pass it: about two minutes.
+	// resetTries limits how often a receiver may refuse a reset before other events are posted. The
+	// tries take about two minutes.
 	resetTries = 8
 	// A receiver counts as down after failures for outageAfter chats without a success.
 	// It is tried again at least every longestOutage.
@@ -25,8 +25,8 @@ const (
 	longestOutage = time.Minute
 )
 
-// backOff returns the pause after a number of failures: doubling, with a random part so
-// that deliveries which failed together are not tried together again.
+// backOff returns the pause after a number of failures. It doubles with each failure. A random part
+// spreads the next tries of deliveries that failed at the same time.
 func backOff(failures int, longest time.Duration) time.Duration {
 	pause := longest
 	if failures < 16 {
@@ -35,11 +35,12 @@ func backOff(failures int, longest time.Duration) time.Duration {
 	return pause*9/10 + rand.N(pause/5)
 }
 
-// enterTry enters the outcome of a post into its delivery. How long the delivery has been tried is the
-// sum of the pauses. The pauses of earlier processes count at most as the longest pause, so that neither
-// a clock that jumps nor a stop makes a dead letter.
+// enterTry enters the outcome of a post into its delivery, and makes the delivery a dead letter if it
+// was tried for too long.
 func (w *worker) enterTry(d *bridge.WebhookDelivery, got outcome, now time.Time) {
 	wall := w.d.wall()
+	// Tried is the sum of the pauses. A pause that began in an earlier process is limited: neither a stop
+	// nor a clock that jumps makes a dead letter.
 	switch last := w.tries[d.ID].last; {
 	case !last.IsZero():
 		d.Tried += now.Sub(last)
@@ -52,7 +53,7 @@ func (w *worker) enterTry(d *bridge.WebhookDelivery, got outcome, now time.Time)
 	}
 }
 
-// enter enters the outcome of a post, but no consequence of it.
+// enter enters the outcome of a post into its delivery. It does not decide about the next try.
 func enter(d *bridge.WebhookDelivery, got outcome, wall time.Time) {
 	at := bridge.At(wall)
 	d.Attempts++
@@ -76,25 +77,24 @@ func abandon(d *bridge.WebhookDelivery, why string) {
 	d.Status, d.LastError, d.NextAttemptAt = bridge.WebhookDead, &why, nil
 }
 
-// outage tracks whether a receiver is down: it cannot be reached, does not answer in
-// time, or always fails. A refusal (4xx) is about the event alone. While it is down one
-// event at a time is tried, with growing pauses. It belongs to a worker.
+// outage tracks whether a receiver is down: it cannot be reached, does not answer in time, or answers
+// with server errors. Other refusals (4xx) concern one event. While the receiver is down, one event at
+// a time is tried, with growing pauses.
 type outage struct {
-	failed map[int64]bool // chats, since something has got through
-	heard  time.Time      // when that was
-	isGone bool           // it has said that it will not come back
-	rounds int
-	until  time.Time // when the next event is tried
+	failed  map[int64]bool // chats with a failure since the last success
+	success time.Time      // the last one
+	isGone  bool           // the receiver answered 410
+	rounds  int            // failed tries while it is down
+	until   time.Time      // when the next event is tried
 }
 
 func (o *outage) isDown() bool { return len(o.failed) >= outageAfter || o.isGone }
 
-// fail notes that a post has failed that began at a moment, and reports whether
-// the receiver counts as down from now on. If something got through since then
-// the failure says nothing of the receiver.
+// fail records the failure of a post that began at the given time, and reports whether the receiver
+// has gone down by it. It ignores the failure if another post has succeeded since that time.
 func (o *outage) fail(chat int64, began time.Time, isProbe, isGone bool) bool {
 	was := o.isDown()
-	if !was && began.Before(o.heard) {
+	if !was && began.Before(o.success) {
 		return false
 	}
 	o.isGone = o.isGone || isGone
@@ -126,13 +126,13 @@ func (o *outage) choose(due []bridge.WebhookDelivery) []bridge.WebhookDelivery {
 	return due[:1]
 }
 
-// pass notes that something got through.
+// pass records a success.
 func (o *outage) pass() {
 	o.end()
-	o.heard = time.Now()
+	o.success = time.Now()
 }
 
-// end forgets failures, for when the settings have changed.
+// end forgets the failures.
 func (o *outage) end() {
 	o.failed, o.isGone, o.rounds, o.until = nil, false, 0, time.Time{}
 }

@@ -15,7 +15,7 @@ import (
 // chatOf returns one of many chats.
 func chatOf(i int) bridge.JID { return bridge.JID(fmt.Sprintf("1555%07d@s.whatsapp.net", i)) }
 
-// of answers one chat in its own way, all others well.
+// of answers one chat with the given status, and all others with 200.
 func of(chat bridge.JID, status int) func(posted) int {
 	return func(p posted) int {
 		if p.payload.Data.ChatJID == chat {
@@ -25,7 +25,7 @@ func of(chat bridge.JID, status int) func(posted) int {
 	}
 }
 
-// A chat whose posts hang holds up no other, however much of it is waiting.
+// A chat whose posts hang delays no other chat, however many of its deliveries are pending.
 func TestDispatcher_AHangingChatHoldsUpNoOther(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -48,7 +48,7 @@ func TestDispatcher_AHangingChatHoldsUpNoOther(t *testing.T) {
 	})
 }
 
-// Many chats that hang leave room for those that do not.
+// Many chats whose posts hang leave room for other chats.
 func TestDispatcher_ChatsThatHangLeaveRoom(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -82,7 +82,7 @@ func TestDispatcher_ChatsThatHangLeaveRoom(t *testing.T) {
 	})
 }
 
-// Content is what the read routes show at the moment of each try.
+// Each try posts the content that the read routes show at that moment.
 func TestDispatcher_PostsWhatIsShownAtThatMoment(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -119,8 +119,7 @@ func edited(chat bridge.JID, id string) bridge.Message {
 	return m
 }
 
-// What the read routes do not show at all any more is not posted, and not
-// pending either.
+// A delivery whose message is removed is neither posted nor pending.
 func TestDispatcher_PostsNothingOfWhatIsGone(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -141,7 +140,7 @@ func TestDispatcher_PostsNothingOfWhatIsGone(t *testing.T) {
 	})
 }
 
-// An answer that trickles in after its status costs nothing.
+// A slow body of an answer delays nothing.
 func TestDispatcher_AnAnswerThatTricklesCostsNothing(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -35,7 +35,7 @@ func TestUpdate_TakesEffectAtOnce(t *testing.T) {
 		if _, err := b.Update(t.Context(), w.ID, true, change); err != nil {
 			t.Fatal(err)
 		}
-		// By now it may be delivered, which is forgotten then.
+		// It may be delivered already, and no longer stored.
 		if _, err := b.Redeliver(t.Context(), w.ID, pending); err != nil && bridge.CodeOf(err) != bridge.CodeNotFound {
 			t.Fatal(err)
 		}
@@ -45,7 +45,7 @@ func TestUpdate_TakesEffectAtOnce(t *testing.T) {
 	})
 }
 
-// A new address and a new secret hold at once, also for what is under way.
+// A new address and secret apply at once, also to posts under way.
 func TestUpdate_ReachesPostsUnderWay(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -72,13 +72,13 @@ func TestUpdate_ReachesPostsUnderWay(t *testing.T) {
 		}
 		for _, d := range b.deliveries(w.ID, bridge.WebhookDelivered) {
 			if d.Attempts != 1 {
-				t.Errorf("what was broken off counts as a try: %+v", d)
+				t.Errorf("a cancelled post counts as a try: %+v", d)
 			}
 		}
 	})
 }
 
-// A change of what is wanted holds for what is pending too.
+// A change of the filter also applies to pending deliveries.
 func TestUpdate_DropsWhatIsNotWantedAnyMore(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -110,8 +110,8 @@ func TestUpdate_DropsWhatIsNotWantedAnyMore(t *testing.T) {
 	})
 }
 
-// Only a change that may let through what failed before makes it be tried
-// before its time; or somebody's asking for it.
+// A pending delivery is tried before its time only after a change that may let it succeed, or if a
+// caller asks for it.
 func TestUpdate_TriesAtOnceWhatMayGetThrough(t *testing.T) {
 	t.Parallel()
 	types, chats := []bridge.EventType{bridge.EventMessageCreated, bridge.EventChatUpdated}, []bridge.JID{grace}
@@ -166,8 +166,7 @@ func TestUpdate_TriesAtOnceWhatMayGetThrough(t *testing.T) {
 	}
 }
 
-// Switched off and on while a post hangs, a webhook has one worker still, and
-// nothing is posted twice.
+// A webhook that is switched off and on while a post hangs still has one worker, and posts nothing twice.
 func TestUpdate_OffAndOnWhileAPostHangs(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -199,7 +198,7 @@ func TestUpdate_OffAndOnWhileAPostHangs(t *testing.T) {
 	})
 }
 
-// Off means that nothing more is posted, and that nothing is lost.
+// While a webhook is off, nothing is posted and nothing is lost.
 func TestUpdate_OffKeepsWhatIsPending(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -227,8 +226,7 @@ func TestUpdate_OffKeepsWhatIsPending(t *testing.T) {
 	})
 }
 
-// One that is not permitted any more can still be switched off, and is not
-// reached.
+// A webhook whose address is not permitted any more can still be switched off, and is not reached.
 func TestUpdate_OfWhatIsNoLongerPermitted(t *testing.T) {
 	b := newBench(t)
 	w, err := b.store.AddWebhook(t.Context(), bridge.Webhook{

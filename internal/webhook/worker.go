@@ -56,7 +56,7 @@ type worker struct {
 	refused  int       // how often the receiver has refused the current reset
 }
 
-// tries is what a worker remembers of a pending delivery that has failed.
+// tries describes the earlier tries of a pending delivery in this process.
 type tries struct {
 	last     time.Time
 	accepted int // posts of the event that the receiver has accepted
@@ -100,8 +100,8 @@ func (w *worker) run(ctx, posting context.Context) {
 	w.finish()
 }
 
-// step saves the progress, reads new events of the log and begins the posts that are due. It returns
-// how long nothing else is due.
+// step saves the progress, reads new events from the log and begins the posts that are due. It returns
+// how long to wait before the next step.
 func (w *worker) step(ctx context.Context) (time.Duration, error) {
 	if w.isUnsaved() || w.read != w.saved && time.Since(w.savedAt) >= saveCursorAfter {
 		if err := w.save(); err != nil {

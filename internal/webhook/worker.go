@@ -63,15 +63,13 @@ type tries struct {
 }
 
 func newWorker(d *Dispatcher, id int64) *worker {
-	w := &worker{
+	return &worker{
 		d: d, id: id, log: d.log.With().Int64("webhook", id).Logger(),
 		notified: make(chan struct{}, 1),
 		results:  make(chan result, maxUnderWay),
 		underWay: make(map[int64]*attempt),
 		tries:    make(map[int64]tries),
 	}
-	w.tryAllNow()
-	return w
 }
 
 // run serves the webhook until ctx ends or the webhook is removed.
@@ -186,8 +184,8 @@ func (w *worker) save() error {
 	return err
 }
 
-// adopt takes over the settings, and cancels the posts that use other ones. Everything is tried at
-// once if posts that failed may succeed now, or if a caller wants it.
+// adopt takes over the settings, and cancels the posts that use other ones. Everything is tried at once
+// after a start, if posts that failed may succeed now, or if a caller wants it.
 func (w *worker) adopt(settings bridge.Webhook) {
 	isAsked := w.asked.Swap(false)
 	if isElsewhere(w.settings, settings) {

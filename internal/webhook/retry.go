@@ -117,7 +117,7 @@ func (o *outage) fail(chat int64, began time.Time, isProbe, isGone bool) bool {
 }
 
 // choose returns the delivery that is tried next while the receiver is down, from the list of
-// [settings.Tables.Due]. A delivery that was not tried yet and one that has failed take turns: either
+// [settings.Due]. A delivery that was not tried yet and one that has failed take turns: either
 // may be the one that the receiver accepts.
 func (o *outage) choose(due []bridge.WebhookDelivery) []bridge.WebhookDelivery {
 	if last := due[len(due)-1:]; last[0].Attempts == 0 && o.rounds%2 == 1 {

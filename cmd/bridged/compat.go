@@ -98,7 +98,7 @@ func (a *app) openAdapters(c config.Config, router *api.Handler) (map[string]htt
 func (a *app) receiver(c config.Config) func(context.Context, io.Reader, int64, int64, func()) (compat.File, error) {
 	files := media.NewPreparer(media.PreparerOptions{TempDir: a.dir.file("tmp"), MaxBytes: int64(c.MediaMaxBytes), Room: a.files.MakeRoom, Log: a.log})
 	return func(ctx context.Context, from io.Reader, announced, family int64, cut func()) (compat.File, error) {
-		file, err := files.Receive(ctx, media.Incoming{From: from, Announced: announced, Family: family, Cut: cut})
+		file, err := files.Receive(ctx, media.Incoming{From: from, Declared: announced, Tree: family, Cancel: cut})
 		if err != nil {
 			return nil, err
 		}

@@ -32,7 +32,7 @@ func prepareAgain(ctx context.Context, in *input, m bridge.Message) (bridge.File
 		return bridge.File{}, none, err
 	}
 	defer stored.Close()
-	received, err := in.Preparer.Receive(ctx, media.Incoming{From: stored, Announced: stored.Size, Family: in.caller().Family, Cut: none})
+	received, err := in.Preparer.Receive(ctx, media.Incoming{From: stored, Declared: stored.Size, Tree: in.caller().Family, Cancel: none})
 	if err != nil {
 		return bridge.File{}, none, err
 	}

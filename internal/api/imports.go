@@ -184,7 +184,7 @@ func mayImport(in *input) func(bridge.JID) error {
 func (f *importForm) take(ctx context.Context, s *server, part *multipart.Part) (err error) {
 	if part.FormName() == "file" {
 		f.FileName = download.PlainName(part.FileName())
-		f.Export, err = s.Exports.Receive(ctx, media.Incoming{From: s.Importer.Upload(part), Announced: f.length, Family: f.family, Cut: f.cut})
+		f.Export, err = s.Exports.Receive(ctx, media.Incoming{From: s.Importer.Upload(part), Declared: f.length, Tree: f.family, Cancel: f.cut})
 		return err
 	}
 	text, err := f.value(ctx, s, part)

@@ -205,7 +205,7 @@ func (f *fileForm) take(ctx context.Context, s *server, part *multipart.Part) (e
 		return err
 	}
 	f.name, f.contentType = download.PlainName(part.FileName()), part.Header.Get("Content-Type")
-	f.file, err = s.Preparer.Receive(ctx, media.Incoming{From: part, Announced: f.length, Family: f.family, Cut: f.cut})
+	f.file, err = s.Preparer.Receive(ctx, media.Incoming{From: part, Declared: f.length, Tree: f.family, Cancel: f.cut})
 	return err
 }
 

@@ -109,7 +109,7 @@ func endless(messages int) []byte {
 // begin begins an import and returns its id.
 func (w *world) begin(ctx context.Context, export []byte, changes ...func(*Request)) (id string, err error) {
 	w.t.Helper()
-	received, err := w.receive.Receive(w.t.Context(), media.Incoming{From: bytes.NewReader(export), Announced: int64(len(export)), Cut: func() {}})
+	received, err := w.receive.Receive(w.t.Context(), media.Incoming{From: bytes.NewReader(export), Declared: int64(len(export)), Cancel: func() {}})
 	if err != nil {
 		w.t.Fatal(err)
 	}

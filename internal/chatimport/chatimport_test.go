@@ -92,7 +92,7 @@ const toTheEnd = time.Hour
 // try imports an export into a chat named Weekend, unless a change names another.
 func (w *world) try(export []byte, changes ...func(*Request)) (bridge.Import, error) {
 	w.t.Helper()
-	received, err := w.receive.Receive(w.t.Context(), media.Incoming{From: bytes.NewReader(export), Announced: int64(len(export)), Cut: func() {}})
+	received, err := w.receive.Receive(w.t.Context(), media.Incoming{From: bytes.NewReader(export), Declared: int64(len(export)), Cancel: func() {}})
 	if err != nil {
 		w.t.Fatal(err)
 	}

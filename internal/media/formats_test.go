@@ -96,7 +96,7 @@ func testFormat(t *testing.T, w *web, name string, kind bridge.MediaType, want s
 	if err != nil {
 		t.Fatal(err)
 	}
-	received, err := w.Receive(t.Context(), Incoming{From: bytes.NewReader(file), Announced: int64(len(file))})
+	received, err := w.Receive(t.Context(), Incoming{From: bytes.NewReader(file), Declared: int64(len(file))})
 	if err != nil {
 		t.Fatal(err)
 	}

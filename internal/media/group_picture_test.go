@@ -15,7 +15,7 @@ import (
 // groupPicture returns the picture of a group that is made of a file.
 func groupPicture(t *testing.T, p *Preparer, file []byte) ([]byte, error) {
 	t.Helper()
-	received, err := p.Receive(t.Context(), Incoming{From: bytes.NewReader(file), Announced: int64(len(file))})
+	received, err := p.Receive(t.Context(), Incoming{From: bytes.NewReader(file), Declared: int64(len(file))})
 	if err != nil {
 		t.Fatal(err)
 	}

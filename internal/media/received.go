@@ -54,19 +54,19 @@ func (p *Preparer) temporary() (*Received, error) {
 // Incoming is a file that a caller sends.
 type Incoming struct {
 	From io.Reader
-	// Announced is its size, or a little more; negative if that is not known.
-	Announced int64
-	Family    int64 // of its sender; see [bridge.Token]
-	// Cut ends the reading, from another goroutine, if it is too slow while others wait.
-	Cut func()
+	// Declared is its size, or a little more; negative if that is not known.
+	Declared int64
+	Tree     int64 // the token tree of its sender; see [bridge.Token]
+	// Cancel ends the reading, from another goroutine, if it is too slow while others wait.
+	Cancel func()
 }
 
 // Receive stores a file that a caller sends. It waits for a slot. Its errors are
 // [bridge.CodePayloadTooLarge], [bridge.CodeStorageUnavailable],
 // [bridge.CodeTooManyConnections], or the errors of ctx and From.
 func (p *Preparer) Receive(ctx context.Context, in Incoming) (*Received, error) {
-	room := p.files.Begin(in.Family, in.Cut)
-	room.Declare(in.Announced)
+	room := p.files.Begin(in.Tree, in.Cancel)
+	room.Declare(in.Declared)
 	f, err := p.temporary()
 	if err != nil {
 		room.Close()

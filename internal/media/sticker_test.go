@@ -85,7 +85,7 @@ func newStickers(t *testing.T) *Preparer {
 func prepareSticker(t *testing.T, content []byte) (bridge.File, []byte, error) {
 	t.Helper()
 	p := newStickers(t)
-	received, err := p.Receive(t.Context(), Incoming{From: bytes.NewReader(content), Announced: -1})
+	received, err := p.Receive(t.Context(), Incoming{From: bytes.NewReader(content), Declared: -1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -206,7 +206,7 @@ func TestStickers_AreFoundByTheirBytes(t *testing.T) {
 		"with a caption": {mediatest.WebP(t, drawing(512, 512)), true, bridge.MediaImage}, "another size": {mediatest.WebP(t, drawing(500, 512)), false, bridge.MediaImage},
 		"animated, another size": {moving(t, 256, 64, 2, 0), false, bridge.MediaDocument}, "too large": {mediatest.WebP(t, busy()), false, bridge.MediaImage},
 	} {
-		received, err := p.Receive(t.Context(), Incoming{From: bytes.NewReader(c.content), Announced: -1})
+		received, err := p.Receive(t.Context(), Incoming{From: bytes.NewReader(c.content), Declared: -1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -282,7 +282,7 @@ func TestPictureCost_ExpensiveOnesAreRefusedBeforeTheyAreDecoded(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newStickers(t)
-			received, err := p.Receive(t.Context(), Incoming{From: bytes.NewReader(c.file), Announced: -1})
+			received, err := p.Receive(t.Context(), Incoming{From: bytes.NewReader(c.file), Declared: -1})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -71,7 +71,7 @@ func converter(t *testing.T, program string) *transcode.Converter {
 func (w *web) prepared(file []byte, contentType string, req Request) (bridge.File, []byte, error) {
 	w.t.Helper()
 	defer mediatest.WantOnly(w.t, w.dir, 0)
-	received, err := w.Receive(w.t.Context(), Incoming{From: bytes.NewReader(file), Announced: int64(len(file))})
+	received, err := w.Receive(w.t.Context(), Incoming{From: bytes.NewReader(file), Declared: int64(len(file))})
 	if err != nil {
 		w.t.Fatal(err)
 	}

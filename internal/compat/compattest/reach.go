@@ -128,7 +128,7 @@ func newScene(t *testing.T, account api.Account, open func(compat.Options) http.
 	options := compat.Options{
 		Client: client.InProcess(router, ""), Token: router.Token, UntilRevoked: router.UntilRevoked, Instance: "bridged", DataDir: t.TempDir(), Log: zerolog.Nop(),
 		Receive: func(ctx context.Context, from io.Reader, announced, family int64, cut func()) (compat.File, error) {
-			file, err := files.Receive(ctx, media.Incoming{From: from, Announced: announced, Family: family, Cut: cut})
+			file, err := files.Receive(ctx, media.Incoming{From: from, Declared: announced, Tree: family, Cancel: cut})
 			if err != nil {
 				return nil, err
 			}

@@ -125,7 +125,7 @@ func (t *checkedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 func fileURL(host, directPath string, m *bridge.Media) (string, error) {
-	return placeURL(host, directPath, m.Ref.FileEncSHA256, families[m.Type].mms)
+	return placeURL(host, directPath, m.Ref.FileEncSHA256, mediaClasses[m.Type].mms)
 }
 
 // placeURL returns the address of a file on a host, as the network's clients build it. The

@@ -37,14 +37,14 @@ var (
 	errPadding = errors.New("the file's padding is wrong")
 )
 
-// family names a kind of media in the derivation of keys and in addresses.
-type family struct {
+// mediaClass names a type of media in the derivation of keys and in addresses.
+type mediaClass struct {
 	info string // in the key derivation
 	mms  string // in the CDN's addresses
 }
 
-// families has each type of media. Stickers are images to the network.
-var families = map[bridge.MediaType]family{
+// mediaClasses has the class of each type of media. WhatsApp treats stickers as images.
+var mediaClasses = map[bridge.MediaType]mediaClass{
 	bridge.MediaImage:    {"WhatsApp Image Keys", "image"},
 	bridge.MediaSticker:  {"WhatsApp Image Keys", "image"},
 	bridge.MediaVideo:    {"WhatsApp Video Keys", "video"},
@@ -66,7 +66,7 @@ func (k fileKeys) newMAC() hash.Hash {
 
 // expand derives the keys of a file from its media key.
 func expand(mediaKey []byte, t bridge.MediaType) (fileKeys, error) {
-	f, known := families[t]
+	f, known := mediaClasses[t]
 	if !known {
 		return fileKeys{}, fmt.Errorf("expand media key: unknown kind of media %q", t)
 	}
@@ -236,7 +236,7 @@ func Identity(m *bridge.Media) (id string, isLasting bool, err error) {
 	h := sha256.New()
 	h.Write(bytes)
 	h.Write(m.Ref.MediaKey)
-	h.Write([]byte(families[m.Type].info))
+	h.Write([]byte(mediaClasses[m.Type].info))
 	return hex.EncodeToString(h.Sum(nil)), isLasting, nil
 }
 

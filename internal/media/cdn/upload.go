@@ -103,7 +103,7 @@ func refusal(err error) error {
 
 func (c *Client) offerTo(ctx context.Context, host, auth string, t bridge.MediaType, encrypted *os.File, up *bridge.UploadedFile) error {
 	token := base64.URLEncoding.EncodeToString(up.FileEncSHA256)
-	address := "https://" + host + "/mms/" + families[t].mms + "/" + token + "?" + url.Values{"auth": {auth}, "token": {token}}.Encode()
+	address := "https://" + host + "/mms/" + mediaClasses[t].mms + "/" + token + "?" + url.Values{"auth": {auth}, "token": {token}}.Encode()
 	// A new reader for each try: after a failure the transport may still read from the last one.
 	body := io.TeeReader(io.NewSectionReader(encrypted, 0, up.EncryptedSize), disk.NewProgress(c.log, "uploading file", disk.ProgressEvery))
 	resp, err := c.do(ctx, c.uploadIdle, http.MethodPost, address, body, func(r *http.Request) { r.ContentLength = up.EncryptedSize })

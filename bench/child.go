@@ -17,7 +17,7 @@ import (
 	"bridged/internal/client"
 )
 
-// giveUp bounds the wait for a bridge's first answer.
+// giveUp limits the wait for a bridge's first answer.
 const giveUp = 30 * time.Second
 
 // child is a bridge in a separate process, so that only it is measured.
@@ -79,7 +79,7 @@ func (c *child) end() error {
 	c.client.Close()
 	errs := []error{c.cmd.Process.Signal(syscall.SIGTERM)}
 	if err := c.cmd.Wait(); err != nil {
-		log, _ := os.ReadFile(c.log.Name()) // as far as it exists
+		log, _ := os.ReadFile(c.log.Name()) // if there is one
 		errs = append(errs, fmt.Errorf("the bridge failed: %w\n%s", err, log[max(0, len(log)-shownLog):]))
 	}
 	return errors.Join(append(errs, c.removeLog())...)
@@ -92,7 +92,7 @@ func (c *child) removeLog() error {
 	return errors.Join(c.log.Close(), os.Remove(c.log.Name()))
 }
 
-// proc returns the path of one of the process's files below /proc.
+// proc returns the path of one of the process's files under /proc.
 func (c *child) proc(name string) string {
 	return fmt.Sprintf("/proc/%d/%s", c.cmd.Process.Pid, name)
 }

@@ -46,7 +46,7 @@ func endingSignals() []os.Signal {
 	return signals
 }
 
-// environment has what a command uses of its process.
+// environment holds the parts of the process that commands use.
 type environment struct {
 	ctx     context.Context
 	environ []string

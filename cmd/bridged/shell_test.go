@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// A send goes on though nobody reads its output any more: what is under way must
-// not end with a success that is none.
+// A send continues after the reader of its output has gone, so that exit code 0 means that the
+// message was sent.
 func TestSend_OutlivesTheReaderOfItsOutput(t *testing.T) {
 	t.Parallel()
 	cancelled := make(chan bool, 1)

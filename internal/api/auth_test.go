@@ -55,8 +55,9 @@ func TestAuthStatus_ShowsEveryField(t *testing.T) {
 	}
 }
 
-// Only a person's look at the status is one: probes and metrics ask without end.
-func TestAuthStatus_WakesAPairingThatRests(t *testing.T) {
+// Only GET /api/auth/status resumes a pairing that has stopped: probes and metrics are requested all
+// the time.
+func TestAuthStatus_ResumesPairing(t *testing.T) {
 	s := newServer(t)
 	for _, path := range []string{"/healthz", "/readyz", "/metrics", "/api/chats"} {
 		s.Get(path)
@@ -66,7 +67,7 @@ func TestAuthStatus_WakesAPairingThatRests(t *testing.T) {
 	}
 	s.Get("/api/auth/status").Want(http.StatusOK)
 	if n := s.account.woken.Load(); n != 1 {
-		t.Errorf("woken %d times by a look at the status", n)
+		t.Errorf("woken %d times by a request for the status", n)
 	}
 }
 
@@ -104,7 +105,7 @@ func TestPair_TakesTheNumberFromConfigurationOrBody(t *testing.T) {
 			}
 			s.Post("/api/auth/pair", test.body).Want(test.status)
 			if asked != test.phone {
-				t.Errorf("a code was asked for %q, want %q", asked, test.phone)
+				t.Errorf("a code was requested for %q, want %q", asked, test.phone)
 			}
 		})
 	}
@@ -134,7 +135,7 @@ func TestPair_RefusalsOfTheAccount(t *testing.T) {
 	}
 }
 
-func TestPasskey_TakesItsTwoSteps(t *testing.T) {
+func TestPasskey_HasTwoSteps(t *testing.T) {
 	s := newServer(t)
 	credential := `{"id":"abc","type":"public-key","response":{"signature":"c2ln"}}`
 	var submitted string
@@ -149,7 +150,7 @@ func TestPasskey_TakesItsTwoSteps(t *testing.T) {
 		t.Error(diff)
 	}
 	if submitted != credential {
-		t.Errorf("submitted %q, want the body as it came", submitted)
+		t.Errorf("submitted %q, want the unchanged body", submitted)
 	}
 	s.Post("/api/auth/passkey", `{"confirm":true}`).Want(http.StatusOK).Decode(&got)
 	if diff := cmp.Diff(map[string]any{"ok": true, "code": nil, "confirmed": true}, got); diff != "" {
@@ -169,7 +170,7 @@ func TestReconnect(t *testing.T) {
 	}
 }
 
-func TestLogout_NeedsItsConfirmation(t *testing.T) {
+func TestLogout_NeedsConfirmation(t *testing.T) {
 	s := newServer(t)
 	wiped := 0
 	s.account.logout = func(context.Context) (bool, error) { wiped++; return wiped == 1, nil }

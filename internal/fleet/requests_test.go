@@ -22,7 +22,7 @@ import (
 // object is JSON as a test writes it.
 type object = map[string]any
 
-// caller is a program that knows NATS alone.
+// caller is a program that uses only NATS.
 type caller struct {
 	t      *testing.T
 	nc     *nats.Conn
@@ -30,7 +30,6 @@ type caller struct {
 	prefix string
 }
 
-// connect connects a caller.
 func connect(t *testing.T, url, prefix string) *caller {
 	t.Helper()
 	nc, js := dial(t, url)
@@ -56,7 +55,7 @@ func (c *caller) call(account string, envelope any) (got answer, head nats.Heade
 	return got, msg.Header
 }
 
-// refused checks that a request is refused by the door itself.
+// refused checks that a request is refused before it reaches the API.
 func (c *caller) refused(account string, envelope any, code bridge.Code, status int, says string) {
 	c.t.Helper()
 	got, head := c.call(account, envelope)
@@ -83,7 +82,7 @@ func serveAPI(t *testing.T, prefix string, api http.HandlerFunc) *caller {
 	return c
 }
 
-// echo answers what it was asked.
+// echo answers with its request.
 func echo(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	w.Header().Set("Content-Type", "application/json")
@@ -93,7 +92,7 @@ func echo(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// A request comes to the router as its caller wrote it, through any node.
+// The router gets a request unchanged, through any node.
 func TestRequests_ComeAsTheyWereWritten(t *testing.T) {
 	t.Parallel()
 	serveAPI(t, "written", echo)
@@ -126,7 +125,7 @@ func TestRequests_ComeAsTheyWereWritten(t *testing.T) {
 	}
 }
 
-// Answers come in the form that suits them.
+// JSON, text, bytes and large answers have different forms.
 func TestRequests_FormsOfAnswers(t *testing.T) {
 	t.Parallel()
 	const large = 3 << 20
@@ -164,7 +163,7 @@ func TestRequests_FormsOfAnswers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the object", func() bool { // a node may be behind
+	eventually(t, "the object", func() bool { // a node may lag
 		data, err := bucket.GetBytes(t.Context(), got.File.Name)
 		return err == nil && len(data) == large && data[0] == '"' && data[large-1] == '"'
 	})
@@ -173,7 +172,7 @@ func TestRequests_FormsOfAnswers(t *testing.T) {
 	}
 }
 
-// What is no single question with a single answer is refused, and told where it is.
+// Streams and waiting pages are refused with a sentence that names the alternative.
 func TestRequests_StreamsAreElsewhere(t *testing.T) {
 	t.Parallel()
 	c := serveAPI(t, "elsewhere", echo)
@@ -193,9 +192,9 @@ func TestRequests_StreamsAreElsewhere(t *testing.T) {
 	}
 }
 
-// So many requests are worked on at once, and no more: half of those with a token for one
-// family of tokens, a quarter for BRIDGE_TOKEN alone, and few without a token. None is begun after the
-// service has ended, and those under way are answered.
+// The number of concurrent requests is limited: in all, for one token tree, and without a token; a
+// part is reserved for BRIDGE_TOKEN. After the service has ended no request begins, and running ones
+// are answered.
 func TestRequests_AreBounded(t *testing.T) {
 	t.Parallel()
 	var inside atomic.Int32
@@ -259,7 +258,7 @@ func TestRequests_AreBounded(t *testing.T) {
 	<-stopped
 }
 
-// A request that takes longer than its caller wants to wait is given up, and counts.
+// A request that takes longer than the caller's timeout is ended, and counted.
 func TestRequests_HaveATimeout(t *testing.T) {
 	t.Parallel()
 	c := serveAPI(t, "timeout", func(w http.ResponseWriter, r *http.Request) {
@@ -269,7 +268,7 @@ func TestRequests_HaveATimeout(t *testing.T) {
 	c.refused(ada, object{"method": "GET", "path": "/", "timeout": "1s"}, CodeRequestTimeout, 504, "Idempotency-Key")
 }
 
-// Whoever looks for services finds the account, and its figures.
+// Service discovery finds the account and its statistics.
 func TestRequests_AreDiscovered(t *testing.T) {
 	t.Parallel()
 	c := serveAPI(t, "discovered", echo)

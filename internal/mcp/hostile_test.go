@@ -15,8 +15,8 @@ import (
 // each of which copies it.
 const textCopies = 48 << 20
 
-// No call of a tool takes a multiple of its bytes in memory, whatever is in place of each argument
-// that the list of tools names; nor does a message that is no call, or no JSON.
+// A call of a tool allocates little memory, whatever its arguments contain. The same holds for
+// messages that are not calls or not JSON.
 func TestBodies_OfEveryToolHoldLittleMemory(t *testing.T) {
 	post := newEndpoint(t)
 	const meta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}`

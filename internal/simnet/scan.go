@@ -23,8 +23,8 @@ func (p *Phone) ScanQR(ctx context.Context, qr string) (*people.Device, error) {
 	return p.link(ctx, waiting, secret)
 }
 
-// HoldTo scans the codes of a client's screen, as a person holding a phone to it does, until the client is linked. A void code, or one of a
-// connection that has ended, is followed by the next. screen returns the code on show.
+// HoldTo scans the codes of a client's screen, as a person holding a phone to it does, until the client is linked. If a code is void or
+// its connection has ended, the phone scans the next one. screen returns the present code.
 func (p *Phone) HoldTo(ctx context.Context, screen func() string) (*people.Device, error) {
 	ticker := time.NewTicker(5 * time.Millisecond)
 	defer ticker.Stop()
@@ -50,7 +50,7 @@ type Screen struct {
 	code string // guarded by mu
 }
 
-// Handle takes the client's events.
+// Handle handles the client's events.
 func (s *Screen) Handle(event any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -31,7 +31,7 @@ func TestOpen_KeepsTheFilesPrivate(t *testing.T) {
 	}
 }
 
-func TestOpen_ReopensWhatItWrote(t *testing.T) {
+func TestOpen_ReopensItsFiles(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "with space & ?#%.db")
 	for i, id := range []string{"A1", "A2", "A3"} {
 		s, err := Open(t.Context(), Options{Path: path})
@@ -49,7 +49,7 @@ func TestOpen_ReopensWhatItWrote(t *testing.T) {
 	}
 }
 
-// written is the path of a closed store with a message.
+// written returns the path of a closed store with a message.
 func written(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "bridged.db")
@@ -64,7 +64,7 @@ func written(t *testing.T) string {
 	return path
 }
 
-func TestOpen_RefusesWhatIsNoSoundStore(t *testing.T) {
+func TestOpen_RefusesInvalidFiles(t *testing.T) {
 	for name, test := range map[string]struct {
 		spoil func(t *testing.T, path string)
 		want  string
@@ -78,7 +78,7 @@ func TestOpen_RefusesWhatIsNoSoundStore(t *testing.T) {
 		"of a newer version": {func(t *testing.T, path string) {
 			run(t, path, "PRAGMA user_version = 9999")
 		}, "newer bridged"},
-		"gone but for its log": {func(t *testing.T, path string) {
+		"only the log is left": {func(t *testing.T, path string) {
 			write(t, path+"-wal", "log")
 			if err := os.Remove(path); err != nil {
 				t.Fatal(err)
@@ -148,7 +148,7 @@ func TestOpen_BeginsAgainAfterAnUnfinishedCreation(t *testing.T) {
 	openStore(t, path)
 }
 
-func TestOpen_FindsWhatACrashLeftInTheLog(t *testing.T) {
+func TestOpen_RecoversTheLogOfACrash(t *testing.T) {
 	dir := t.TempDir()
 	live := openStore(t, filepath.Join(dir, "bridged.db"))
 	save(t, live, says(alice, alice, "A1", 1, "only in the log"))
@@ -164,7 +164,7 @@ func TestOpen_FindsWhatACrashLeftInTheLog(t *testing.T) {
 	sameList(t, "history", ids(historyOf(t, s, alice)), []string{"A1"})
 }
 
-func TestMigrations_HaveEachANumberOfTheirOwn(t *testing.T) {
+func TestMigrations_HaveUniqueNumbers(t *testing.T) {
 	entries, err := migrations.FS.ReadDir(".")
 	if err != nil {
 		t.Fatal(err)
@@ -179,7 +179,7 @@ func TestMigrations_HaveEachANumberOfTheirOwn(t *testing.T) {
 	}
 }
 
-func TestSave_AnswersWhyTheDiskRefuses(t *testing.T) {
+func TestSave_OnAFullDisk(t *testing.T) {
 	s := newStore(t)
 	save(t, s, says(alice, alice, "A1", 1, "before"))
 	var pages int
@@ -197,13 +197,13 @@ func TestSave_AnswersWhyTheDiskRefuses(t *testing.T) {
 	if !strings.Contains(err.Error(), "disk is full") {
 		t.Errorf("error: %v", err)
 	}
-	sameList(t, "reads go on", ids(historyOf(t, s, alice)), []string{"A1"})
+	sameList(t, "reads continue", ids(historyOf(t, s, alice)), []string{"A1"})
 	limit(1 << 30)
 	save(t, s, big)
 	sameList(t, "writes resume", ids(historyOf(t, s, alice)), []string{"A1", "A2"})
 }
 
-func TestClose_RefusesWhatComesLater(t *testing.T) {
+func TestClose_RefusesLaterCalls(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "bridged.db")
 	s, err := Open(t.Context(), Options{Path: path})
 	if err != nil {
@@ -224,9 +224,9 @@ func TestClose_RefusesWhatComesLater(t *testing.T) {
 	}
 }
 
-// TestSave_IntoFilesThatWereTakenAway leaves nothing, also when they come back:
-// what was refused was never shown.
-func TestSave_IntoFilesThatWereTakenAway(t *testing.T) {
+// TestSave_IntoRemovedFiles: a refused message is neither stored nor shown, also once the files are
+// back.
+func TestSave_IntoRemovedFiles(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)

@@ -39,7 +39,7 @@ func TestReaction_ReplacesAndRemoves(t *testing.T) {
 		t.Error(diff)
 	}
 	react(alice, "", 5)
-	react(alice, "👍", 2) // told again
+	react(alice, "👍", 2) // delivered again
 	if diff := cmp.Diff(want[:1], historyOf(t, s, club)[0].Reactions); diff != "" {
 		t.Error(diff)
 	}
@@ -56,7 +56,7 @@ func TestReaction_ToAMessageThatIsNotStoredIsLeftOut(t *testing.T) {
 	sameList(t, "events", logged(t, s), before)
 }
 
-func TestEdit_IsForTheAuthorAlone(t *testing.T) {
+func TestEdit_ByOthersIsIgnored(t *testing.T) {
 	s := clubNight(t)
 	edit := func(editor bridge.JID, seconds int, text string) {
 		save(t, s, bridge.Edit{Chat: club, Target: "B1", Editor: editor, Timestamp: at(seconds), New: says(club, editor, "B1", seconds, text)})
@@ -91,7 +91,7 @@ func TestEdit_InAPrivateChatIsForTheSideThatWrote(t *testing.T) {
 	sameList(t, "contents", []string{got[0].Content, got[1].Content}, []string{"changed by her, whose LID is not known yet", "changed by me"})
 }
 
-func TestEdit_OfACaptionKeepsTheFile(t *testing.T) {
+func TestEdit_OfACaptionRetainsTheFile(t *testing.T) {
 	s := newStore(t)
 	picture := says(alice, alice, "A1", 1, "caption")
 	picture.MessageType = "imageMessage"
@@ -119,7 +119,7 @@ func TestDeletion_IsForTheAuthorAndAdmins(t *testing.T) {
 		"admin by LID":       {aliceLID, true},
 		"member":             {carol, false},
 		"the account itself": {me, false},
-		"a stranger":         {"4917099@s.whatsapp.net", false},
+		"a non-member":       {"4917099@s.whatsapp.net", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := clubNight(t)
@@ -146,7 +146,7 @@ func TestDeletion_LeavesNothingOfTheMessage(t *testing.T) {
 		t.Error(diff)
 	}
 	sameList(t, "search", matchIDs(matchesOf(t, s, bridge.SearchQuery{Q: "secret"})), []string{})
-	save(t, s, m) // told again
+	save(t, s, m) // delivered again
 	save(t, s, bridge.Edit{Chat: alice, Target: "A1", Editor: alice, Timestamp: at(4), New: m},
 		bridge.ReactionChange{Chat: alice, Target: "A1", Sender: alice, Emoji: "👍", Timestamp: at(4)})
 	if diff := cmp.Diff(want, message(t, s, alice, "A1")); diff != "" {
@@ -198,7 +198,7 @@ func TestVote_IsCountedByPerson(t *testing.T) {
 	}
 }
 
-func TestMediaMoved_ChangesThePathAlone(t *testing.T) {
+func TestMediaMoved_ChangesOnlyThePath(t *testing.T) {
 	s := newStore(t)
 	m := says(alice, alice, "A1", 1, "")
 	m.Media = &bridge.Media{Type: bridge.MediaImage, Ref: bridge.MediaRef{DirectPath: "/old", MediaKey: []byte("key"), FileSHA256: []byte("sum")}}

@@ -8,8 +8,7 @@ import (
 	"bridged/internal/bridge"
 )
 
-// photo is Alice's picture, and recaptioned what her app sends to change its
-// caption: no file.
+// photo returns a picture from Alice, and recaptioned the edit of its caption, which has no file.
 func photo(id string, seconds int, caption string) bridge.Message {
 	m := says(alice, alice, id, seconds, caption)
 	m.MessageType = "imageMessage"
@@ -48,12 +47,12 @@ func TestEdit_OfACaptionIsInTheProtobuf(t *testing.T) {
 	s := storeOfEdits(t)
 	save(t, s, photo("A1", 1, "first"), bridge.MediaMoved{Chat: alice, ID: "A1", DirectPath: "/v/1"})
 	save(t, s, recaptioned("A1", 3, "third"))
-	save(t, s, recaptioned("A1", 3, "third")) // told again
+	save(t, s, recaptioned("A1", 3, "third")) // delivered again
 	save(t, s, recaptioned("A1", 2, "second, late"))
 	wantPhoto(t, message(t, s, alice, "A1"), "third", "raw of A1 + caption third")
 }
 
-// TestEdit_OfACaptionMeetsItsPicture in either order.
+// TestEdit_OfACaptionMeetsItsPicture: the edit may arrive before or after the picture.
 func TestEdit_OfACaptionMeetsItsPicture(t *testing.T) {
 	lost := placeholder(alice, alice, "A1", 1)
 	for name, order := range map[string][]bridge.Fact{
@@ -104,7 +103,7 @@ func TestEdit_OfAPlaceholder(t *testing.T) {
 	}
 }
 
-func TestEdit_WithoutAPlaceForItIsLeftOut(t *testing.T) {
+func TestEdit_OfAMessageWithoutTextIsIgnored(t *testing.T) {
 	s := newStore(t)
 	s.o.MergeEdit = func([]byte, []byte) ([]byte, bool) { return nil, false }
 	voice := says(alice, alice, "A1", 1, "")
@@ -115,7 +114,7 @@ func TestEdit_WithoutAPlaceForItIsLeftOut(t *testing.T) {
 	}
 }
 
-func TestEdit_KeepsWhatAnAnswerAnswers(t *testing.T) {
+func TestEdit_RetainsTheQuote(t *testing.T) {
 	s := newStore(t)
 	answer := says(alice, alice, "A1", 1, "yes")
 	answer.ContextInfo = &bridge.ContextInfo{QuotedMsgID: ptr("Q1"), QuotedSenderJID: me}

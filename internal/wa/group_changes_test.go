@@ -103,7 +103,7 @@ func TestGroupChanges_OfTheAccountNameTheAccount(t *testing.T) {
 	g.changesTo("leaving", func() error { return g.manager.LeaveGroup(g.ctx, jid, false) }, bridge.GroupChanges{By: me, Left: []bridge.JID{me}})
 }
 
-// TestGroupNames_WithoutASubjectFollowTheMembers over the network.
+// TestGroupNames_WithoutASubjectFollowTheMembers: the name changes when members join or leave.
 func TestGroupNames_WithoutASubjectFollowTheMembers(t *testing.T) {
 	t.Parallel()
 	g := newGroupAccount(t)

@@ -22,8 +22,8 @@ const (
 	nextQRLife  = 20 * time.Second
 	// codeTimeout limits the wait for a socket's QR codes.
 	codeTimeout = 30 * time.Second
-	// codelessSockets is the number of consecutive sockets without codes that is not a
-	// coincidence.
+	// codelessSockets is the number of consecutive sockets without codes after which the network is
+	// taken to refuse codes.
 	codelessSockets = 2
 	// longestCodeless limits the pauses between sockets without codes.
 	longestCodeless = time.Minute
@@ -311,8 +311,8 @@ func (m *Manager) refusal(ctx context.Context, phone string) error {
 	return nil
 }
 
-// warnOfOtherPhone logs that the session is not of the account that is configured. It is not refused:
-// a corrected variable must not end a session.
+// warnOfOtherPhone logs that the session belongs to another account than PHONE_NUMBER. The session
+// continues, because a change of the variable must not end it.
 func (m *Manager) warnOfOtherPhone(ctx context.Context) {
 	user := m.currentUser()
 	if m.opts.PhoneNumber == "" || user.Phone == "" || m.sameAccount(ctx, bridge.Owner{PN: bridge.PhoneJID(m.opts.PhoneNumber)}, user.Phone) {
@@ -321,8 +321,8 @@ func (m *Manager) warnOfOtherPhone(ctx context.Context) {
 	m.log.Warn().Msg(bridge.OtherPhone(user.Phone, m.opts.PhoneNumber))
 }
 
-// sameAccount reports whether a number belongs to an account: as dialled, as WhatsApp knows it,
-// or by the LIDs of an earlier session.
+// sameAccount reports whether a number belongs to an account. Numbers may be as dialled or as
+// WhatsApp knows them; LIDs of earlier sessions are compared, too.
 func (m *Manager) sameAccount(ctx context.Context, account bridge.Owner, phone string) bool {
 	other := bridge.Owner{PN: bridge.PhoneJID(phone)}
 	if account.LID == "" {

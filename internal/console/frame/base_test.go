@@ -8,7 +8,7 @@ import (
 	"bridged/internal/console/frame"
 )
 
-// A base path is added to addresses in pages, not to texts of people.
+// A base path is added to addresses in pages, not to texts.
 func TestBase_PrefixesAddressesOnly(t *testing.T) {
 	const page = `<a href="/console/chats">/console/chats</a> <form action="/login"> <button formaction="/console/import"> <a href="//x.example"> <a href="https://x.example/console/"> <a href="#top"> <a href="?q=/console/">` +
 		` <input value="/console/"> <p title="/console/" data-caption="/console/">href=&#34;/console/&#34;</p> <meta content="0;url=/console/"> <a href="/"> <i data-picture="/console/p" data-copy="/console/p">`
@@ -22,7 +22,7 @@ func TestBase_PrefixesAddressesOnly(t *testing.T) {
 	}
 }
 
-// addressPattern knows all attributes in which templates write addresses.
+// addressPattern matches all attributes of the templates that have addresses.
 func TestBase_KnowsTheAttributesOfTemplates(t *testing.T) {
 	address := regexp.MustCompile(` ([a-z-]+)="(?:0;url=)?(?:/|\{\{(?:chatPath|mediaPath|infoPath|picturePath|asset|\$path|\.Path|\.More|\.List\.From)\b)`)
 	entries, err := os.ReadDir("../templates")

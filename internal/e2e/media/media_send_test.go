@@ -175,7 +175,7 @@ func TestMediaSend_ToAGroupWithAQuote(t *testing.T) {
 	question := Say(t, hike.By, hike.In, "do you have the map?")
 	Eventually(t, func() error {
 		if got := c.Bridge.Get(hike.List() + "?limit=1"); !strings.Contains(string(got.Body), question) {
-			return fmt.Errorf("the question has not come")
+			return fmt.Errorf("the question has not arrived")
 		}
 		return nil
 	})
@@ -310,7 +310,7 @@ func TestMediaSend_UploadsThatFail(t *testing.T) {
 	c.Bridge.LeavesNoFile()
 }
 
-// Files that cannot be sent at all.
+// These files are refused.
 func TestMediaSend_BadFiles(t *testing.T) {
 	t.Parallel()
 	c := PairedCast(t, FetchesLoopback, "MEDIA_MAX_BYTES=100000", "FETCH_TIMEOUT=8s")
@@ -365,8 +365,8 @@ func TestMediaSend_BadFiles(t *testing.T) {
 	})
 }
 
-// No request goes to an address that is not public: not by any spelling, not after
-// a redirect, not through a proxy in the environment.
+// No request goes to a private address, in whatever spelling, after a redirect, or through a
+// proxy in the environment.
 func TestMediaSend_GuardHolds(t *testing.T) {
 	t.Parallel()
 	bird := NewCanary(t)

@@ -22,11 +22,12 @@ func BaseType(mimeType string) string {
 	return strings.ToLower(strings.TrimSpace(b))
 }
 
-// macroType ends the types of Office documents with macros. Their bytes look like documents without macros.
+// macroType is the end of the types of Office documents with macros, whose bytes look like documents
+// without macros.
 const macroType = ".macroenabled.12"
 
-// extensions maps extensions to the types of common documents, many of whose bytes
-// look like something more general. The system's own table differs between hosts.
+// extensions maps extensions to the types of common documents, because the bytes of many fit a more
+// general type. The operating system's table differs between hosts.
 var extensions = map[string]string{
 	".csv": "text/csv", ".md": "text/markdown", ".json": "application/json", ".xml": "application/xml", ".yaml": "application/yaml", ".yml": "application/yaml",
 	".txt": "text/plain", ".log": "text/plain", ".ics": "text/calendar", ".vcf": "text/vcard", ".rtf": "application/rtf", ".html": HtmlType, ".htm": HtmlType,
@@ -69,7 +70,7 @@ func Extension(mimeType string) string {
 	return cmp.Or(knownExtension(mimeType), ".bin")
 }
 
-// knownExtension returns the extension that the library knows of a type, empty for none.
+// knownExtension returns the extension that package mimetype has for a type, or "".
 func knownExtension(mimeType string) string {
 	if known := mimetype.Lookup(mimeType); known != nil {
 		return known.Extension()
@@ -77,7 +78,7 @@ func knownExtension(mimeType string) string {
 	return ""
 }
 
-// ExtensionOf returns the usual extension of a type, or else the extension of the bytes' format.
+// ExtensionOf returns the usual extension of a type, otherwise the extension of the bytes' format.
 func (k Kind) ExtensionOf(mimeType string) string {
 	if known := knownExtension(mimeType); known != "" {
 		return known

@@ -60,7 +60,7 @@ func (a *app) withAdapters(c config.Config, router *api.Handler, next http.Handl
 		own[boundAddress(listener.Addr().(*net.TCPAddr))] = compat.Mount("", "", opened[at.Name], a.streams, a.log)
 		a.log.Info().Str("api", at.Name).Stringer("address", listener.Addr()).Msg("a compatibility API listens")
 	}
-	return byAddress(own, front.Below(c.BasePath, next)), listeners, nil
+	return byAddress(own, front.Under(c.BasePath, next)), listeners, nil
 }
 
 // openAdapters opens each API of COMPAT and COMPAT_LISTEN once.

@@ -30,7 +30,7 @@ func listEvents(in *input) (any, error) {
 	from.Limit = in.limit(maxEvents)
 	wait := in.wait()
 	if wait > 0 && in.err == nil {
-		in.err = front.Keep(in.r)
+		in.err = front.CountStream(in.r)
 	}
 	if in.err != nil {
 		return nil, in.err

@@ -73,7 +73,7 @@ func receivePicture(in *input) (picture *media.Received, err error) {
 		return nil, err
 	}
 	from := media.Incoming{Declared: r.ContentLength, Tree: in.caller().Family, Cancel: intake.CutOff(w, r.Body)}
-	r.Body = front.Pieces(w, r.Body)
+	r.Body = front.Chunks(w, r.Body)
 	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind == "multipart/form-data" {
 		picture, err = pictureOfForm(in, from)
 	} else {

@@ -145,7 +145,7 @@ func newParts(w http.ResponseWriter, r *http.Request) parts {
 
 // each calls take for each part of a form, once for each name.
 func (p *parts) each(w http.ResponseWriter, r *http.Request, take func(*multipart.Part) error) error {
-	r.Body = front.Pieces(w, r.Body)
+	r.Body = front.Chunks(w, r.Body)
 	from, err := intake.NewParts(r)
 	if err != nil {
 		return bridge.Invalid("Content-Type must be multipart/form-data with a boundary, as curl -F and forms send it").Because(err)

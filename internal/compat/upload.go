@@ -57,7 +57,7 @@ type incoming struct {
 func (a *Adapter) receive(w http.ResponseWriter, c *Call, member string) (done func(), err error) {
 	r := c.Request
 	in := &incoming{options: &a.options, ctx: r.Context(), member: member, family: c.Token.Family, declared: r.ContentLength, cut: intake.CutOff(w, r.Body)}
-	r.Body = front.Pieces(w, r.Body)
+	r.Body = front.Chunks(w, r.Body)
 	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind == "multipart/form-data" {
 		c.body, err = in.readForm(r)
 	} else {

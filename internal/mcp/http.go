@@ -145,7 +145,7 @@ func checkMessage(body []byte) error {
 func (s *Server) checked(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodGet {
-			if err := front.Keep(r); err != nil {
+			if err := front.CountStream(r); err != nil {
 				refuse(w, err)
 				return
 			}

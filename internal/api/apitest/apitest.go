@@ -1,6 +1,6 @@
-// Package apitest is a client for tests that checks every answer against the OpenAPI
-// document: status, headers, body, and accepted requests. Other routes may only answer an
-// error.
+// Package apitest has a client for tests that checks every request that was accepted, and the status,
+// headers and body of every answer, against the OpenAPI document. Routes that are not in the document
+// must answer with an error.
 package apitest
 
 import (
@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// Client calls one server. A failed call ends the test; an answer that the document does
-// not allow fails it.
+// Client calls one server. A call that fails ends the test. An answer that the document does not allow
+// fails it.
 type Client struct {
 	t     testing.TB
 	base  string
@@ -22,7 +22,7 @@ type Client struct {
 }
 
 // NewClient returns a client of the server at base ("http://127.0.0.1:1234").
-// An empty token sends no bearer.
+// If token is empty, requests have no Authorization header.
 func NewClient(t testing.TB, base, token string) *Client {
 	t.Helper()
 	transport := http.DefaultTransport.(*http.Transport).Clone()
@@ -46,13 +46,13 @@ type Response struct {
 	Body   []byte
 }
 
-// Get asks for a path with its query. Headers come as name, value pairs.
+// Get requests a path with its query. Headers are pairs of a name and a value.
 func (c *Client) Get(path string, headers ...string) Response {
 	c.t.Helper()
 	return c.Do(http.MethodGet, path, "", headers...)
 }
 
-// Post sends body: nil is none, a string goes as it is, anything else as JSON.
+// Post sends body: nothing if it is nil, a string unchanged, other values as JSON.
 func (c *Client) Post(path string, body any, headers ...string) Response {
 	c.t.Helper()
 	text, isText := body.(string)
@@ -66,8 +66,7 @@ func (c *Client) Post(path string, body any, headers ...string) Response {
 	return c.Do(http.MethodPost, path, text, headers...)
 }
 
-// Do makes any call. A body gets the JSON content type unless a header says
-// otherwise.
+// Do makes a call. A body has the Content-Type application/json unless a header changes it.
 func (c *Client) Do(method, path, body string, headers ...string) Response {
 	c.t.Helper()
 	req, err := http.NewRequest(method, c.base+path, strings.NewReader(body))
@@ -97,7 +96,7 @@ func (c *Client) Do(method, path, body string, headers ...string) Response {
 	return Response{t: c.t, Status: resp.StatusCode, Header: resp.Header, Body: answer}
 }
 
-// Want fails the test where the status is another, and gives back r.
+// Want returns r. It fails the test if the status is another one.
 func (r Response) Want(status int) Response {
 	r.t.Helper()
 	if r.Status != status {
@@ -114,10 +113,10 @@ func (r Response) Decode(v any) {
 	}
 }
 
-// Code returns the code of an error's body, "" for any other.
+// Code returns the code of an error, or "" if the answer is not an error.
 func (r Response) Code() string { return r.failure().Code }
 
-// Error returns the sentence of an error's body.
+// Error returns the sentence of an error.
 func (r Response) Error() string { return r.failure().Error }
 
 func (r Response) failure() (body struct{ Error, Code string }) {

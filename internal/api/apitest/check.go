@@ -22,8 +22,8 @@ import (
 	"bridged/internal/api"
 )
 
-// Document returns the parsed OpenAPI document of the server, with every answer
-// closed to fields that it does not name.
+// Document returns the server's OpenAPI document, changed so that answers may only have the fields
+// that it names.
 var Document = sync.OnceValues(func() (*openapi3.T, error) {
 	doc, err := openapi3.NewLoader().LoadFromData(api.Document)
 	if err != nil {
@@ -33,8 +33,8 @@ var Document = sync.OnceValues(func() (*openapi3.T, error) {
 	return doc, nil
 })
 
-// Checked returns a transport that fails t at every exchange through next that
-// the document does not allow.
+// Checked returns a transport that fails t for every exchange through next that the document does not
+// allow.
 func Checked(t testing.TB, next http.RoundTripper) http.RoundTripper {
 	t.Helper()
 	doc, err := Document()
@@ -50,10 +50,10 @@ type checker struct {
 	next http.RoundTripper
 }
 
-// RoundTrip makes the call and checks the answer. JSON is read whole; streams and files
-// pass through, checked by status and headers.
+// RoundTrip makes the call and checks the answer. Only the status and headers of streams and files
+// are checked.
 func (c *checker) RoundTrip(req *http.Request) (*http.Response, error) {
-	sent, err := keepBody(&req.Body)
+	sent, err := readBody(&req.Body)
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +63,7 @@ func (c *checker) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	var received []byte
 	if strings.HasPrefix(resp.Header.Get("Content-Type"), "application/json") {
-		if received, err = keepBody(&resp.Body); err != nil {
+		if received, err = readBody(&resp.Body); err != nil {
 			return nil, err
 		}
 	}
@@ -73,8 +73,8 @@ func (c *checker) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// keepBody reads a body and puts it back.
-func keepBody(body *io.ReadCloser) ([]byte, error) {
+// readBody reads a body and replaces it with a copy.
+func readBody(body *io.ReadCloser) ([]byte, error) {
 	if *body == nil || *body == http.NoBody {
 		return nil, nil
 	}
@@ -84,11 +84,11 @@ func keepBody(body *io.ReadCloser) ([]byte, error) {
 	return data, err
 }
 
-// seen holds the documented answers and webhooks that were checked.
+// seen has the documented answers and webhooks that were checked.
 var seen sync.Map
 
-// Unseen lists the documented answers ("GET /api/chats 200") and webhooks
-// ("message.created") that no checked exchange of this process had.
+// Unseen returns the documented answers ("GET /api/chats 200") and webhooks ("message.created") that
+// this process has not checked yet.
 func Unseen() ([]string, error) {
 	doc, err := Document()
 	if err != nil {
@@ -140,13 +140,13 @@ func (c *checker) check(req *http.Request, sent []byte, resp *http.Response, rec
 	return nil
 }
 
-// checkAccepted checks an accepted request against the document. Without a Content-Type it
-// is JSON.
+// checkAccepted checks an accepted request against the document. A body without a Content-Type is
+// JSON.
 func checkAccepted(input *openapi3filter.RequestValidationInput, contentType string, sent []byte) error {
 	body := input.Route.Operation.RequestBody
 	switch {
 	case strings.HasPrefix(contentType, "multipart/form-data;"), body != nil && isBinary(body.Value.Content.Get(contentType)):
-		input.Options.ExcludeRequestBody = true // of files the check knows a few types only
+		input.Options.ExcludeRequestBody = true // the library can check only a few types of files
 	case len(sent) > 0 && body != nil && (contentType == "application/json" || body.Value.Content[contentType] == nil):
 		input.Options.ExcludeRequestBody = true
 		if err := checkJSON(body.Value.Content, "application/json", sent); err != nil {
@@ -160,7 +160,7 @@ func isBinary(media *openapi3.MediaType) bool {
 	return media != nil && media.Schema.Value.Format == "binary"
 }
 
-// checkUndocumented checks that the answer of an undocumented route is a refusal.
+// checkUndocumented checks that an undocumented route has refused a request.
 func (c *checker) checkUndocumented(resp *http.Response, received []byte) error {
 	switch resp.StatusCode {
 	case http.StatusUnauthorized, http.StatusNotFound:
@@ -177,7 +177,7 @@ func (c *checker) checkUndocumented(resp *http.Response, received []byte) error 
 	return checkSchema(c.doc.Components.Schemas["Error"].Value, received)
 }
 
-// route finds the documented operation of a request; that of HEAD is GET.
+// route returns the documented operation of a request. The operation of HEAD is GET.
 func (c *checker) route(req *http.Request) (*openapi3filter.RequestValidationInput, bool) {
 	method := req.Method
 	if method == http.MethodHead {
@@ -192,7 +192,7 @@ func (c *checker) route(req *http.Request) (*openapi3filter.RequestValidationInp
 	return nil, false
 }
 
-// inputOf returns a documented operation for the validators.
+// inputOf returns an operation in the form that the validators need.
 func inputOf(doc *openapi3.T, path string, item *openapi3.PathItem, method string, params map[string]string) *openapi3filter.RequestValidationInput {
 	return &openapi3filter.RequestValidationInput{
 		PathParams: params,
@@ -206,7 +206,7 @@ func inputOf(doc *openapi3.T, path string, item *openapi3.PathItem, method strin
 	}
 }
 
-// match holds an encoded path against a template with {names}.
+// match returns the parameters of an encoded path if it matches a template with {names}.
 func match(template, path string) (map[string]string, bool) {
 	want, have := strings.Split(template, "/"), strings.Split(path, "/")
 	if len(want) != len(have) {
@@ -226,7 +226,7 @@ func match(template, path string) (map[string]string, bool) {
 	return params, true
 }
 
-// CheckPosted checks a webhook's post against the document.
+// CheckPosted checks a request of a webhook against the document.
 func CheckPosted(req *http.Request, body []byte) error {
 	doc, err := Document()
 	if err != nil {

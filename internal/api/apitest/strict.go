@@ -10,9 +10,8 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// closeAnswers forbids undocumented fields in everything that the server
-// writes. The document itself leaves answers open, so that a generated client
-// survives a field that a later version adds.
+// closeAnswers forbids undocumented fields in answers and webhooks. The document itself allows them, so
+// that a generated client accepts a field that a later version adds.
 func closeAnswers(doc *openapi3.T) {
 	done := make(map[*openapi3.Schema]bool)
 	for _, item := range doc.Paths.Map() {
@@ -62,14 +61,13 @@ func Codes(response *openapi3.Response) ([]string, error) {
 	codes := make([]string, len(list))
 	for i, code := range list {
 		if codes[i], ok = code.(string); !ok {
-			return nil, fmt.Errorf("x-codes has %v, which is no string", code)
+			return nil, fmt.Errorf("x-codes has %v, which is not a string", code)
 		}
 	}
 	return codes, nil
 }
 
-// checkCode compares an error's code with those that the document lists for
-// the status.
+// checkCode checks that the document lists an error's code for its status.
 func checkCode(operation *openapi3.Operation, status int, body []byte) error {
 	if status < http.StatusBadRequest || body == nil {
 		return nil

@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// Below serves below a base path what next serves at the root, and there as well: a reverse
-// proxy may leave the path or take it off, and the machine's own commands do without it. Such
-// a path has nothing that could be escaped.
-func Below(base string, next http.Handler) http.Handler {
+// Under serves next under a base path and at the root, because a reverse proxy may pass the base path
+// on or remove it, and commands on the same machine do not use it. A base path has no characters that
+// could be escaped.
+func Under(base string, next http.Handler) http.Handler {
 	if base == "" {
 		return next
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		path, isBelow := cutBase(r.URL.Path, base)
-		raw, isBelowRaw := cutBase(r.URL.RawPath, base)
-		if !isBelow || r.URL.RawPath != "" && !isBelowRaw {
+		path, isUnder := cutBase(r.URL.Path, base)
+		raw, isUnderRaw := cutBase(r.URL.RawPath, base)
+		if !isUnder || r.URL.RawPath != "" && !isUnderRaw {
 			next.ServeHTTP(w, r)
 			return
 		}
@@ -28,11 +28,11 @@ func Below(base string, next http.Handler) http.Handler {
 	})
 }
 
-// cutBase returns a path without the base that it lies below.
-func cutBase(path, base string) (rest string, isBelow bool) {
-	rest, isBelow = strings.CutPrefix(path, base)
+// cutBase returns a path without its base, and whether it has the base.
+func cutBase(path, base string) (rest string, isUnder bool) {
+	rest, isUnder = strings.CutPrefix(path, base)
 	switch {
-	case !isBelow || rest != "" && rest[0] != '/':
+	case !isUnder || rest != "" && rest[0] != '/':
 		return "", false
 	case rest == "":
 		return "/", true

@@ -25,7 +25,7 @@ func TestBelow_ServesBoth(t *testing.T) {
 		"/wa//evil.example/api": "//evil.example/api|//evil.example/api|",
 	} {
 		answer := httptest.NewRecorder()
-		Below("/wa", echo).ServeHTTP(answer, httptest.NewRequest(http.MethodGet, target, http.NoBody))
+		Under("/wa", echo).ServeHTTP(answer, httptest.NewRequest(http.MethodGet, target, http.NoBody))
 		if got := answer.Body.String(); got != want {
 			t.Errorf("%s is %s, want %s", target, got, want)
 		}

@@ -15,16 +15,16 @@ import (
 	"bridged/internal/intake"
 )
 
-// Bodies reads the bodies of requests, within the memory that all of them share.
+// Bodies reads the bodies of requests within a limit on the memory of all bodies.
 type Bodies struct{ *intake.Bodies }
 
 // NewBodies returns a reader with a quota of its own.
 func NewBodies() Bodies { return Bodies{intake.NewBodies()} }
 
-// ReadBody reads a family's body of at most 1 MiB, which counts for the family until done.
-// done may be called more than once.
-func (b Bodies) ReadBody(w http.ResponseWriter, r *http.Request, family int64) (body []byte, done func(), err error) {
-	body, done, err = b.ReadRequest(w, r, family, intake.MaxBody, BodyTime)
+// ReadBody reads a body of at most 1 MiB, which counts for the token tree until done is called. done
+// may be called more than once.
+func (b Bodies) ReadBody(w http.ResponseWriter, r *http.Request, tree int64) (body []byte, done func(), err error) {
+	body, done, err = b.ReadRequest(w, r, tree, intake.MaxBody, BodyTime)
 	if err != nil {
 		w.Header().Set("Connection", "close") // the rest is not read
 		return nil, nil, BodyFault(r.Context(), err)
@@ -34,16 +34,16 @@ func (b Bodies) ReadBody(w http.ResponseWriter, r *http.Request, family int64) (
 
 // JSON says how strictly a body in JSON is read.
 type JSON struct {
-	Strict   bool // refuses names that are not known
-	Optional bool // there may be no body
+	Strict   bool // whether unknown names are refused
+	Optional bool // whether the body may be empty
 }
 
-// Decode reads a body, a JSON object, into v, and returns its bytes.
-func (b Bodies) Decode(w http.ResponseWriter, r *http.Request, family int64, v any, form JSON) ([]byte, error) {
+// Decode reads a body, which must be a JSON object, into v and returns its bytes.
+func (b Bodies) Decode(w http.ResponseWriter, r *http.Request, tree int64, v any, form JSON) ([]byte, error) {
 	if err := checkContentType(r); err != nil {
 		return nil, err
 	}
-	body, done, err := b.ReadBody(w, r, family)
+	body, done, err := b.ReadBody(w, r, tree)
 	if err != nil {
 		return nil, err
 	}
@@ -62,12 +62,12 @@ func BodyFault(ctx context.Context, err error) error {
 	switch {
 	case errors.Is(err, intake.ErrBodyTooLarge):
 		return bridge.Fail(bridge.CodePayloadTooLarge, "the body is larger than 1 MiB")
-	case errors.Is(err, intake.ErrTooSlow): // which ends the context too
+	case errors.Is(err, intake.ErrTooSlow): // before ctx, which is cancelled too
 		return &bridge.Error{
 			Code: bridge.CodeTooManyConnections, RetryAfter: time.Second,
-			Msg: "the body came too slowly while others waited: send it again, in one piece",
+			Msg: "the body arrived too slowly while others waited: send it again without pauses",
 		}
-	case errors.Is(err, os.ErrDeadlineExceeded): // which ends the context too
+	case errors.Is(err, os.ErrDeadlineExceeded): // before ctx, which is cancelled too
 		return bridge.Invalid("the body did not arrive in time: send it within %.0f seconds", BodyTime.Seconds()).Because(err)
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -92,19 +92,19 @@ func checkContentType(r *http.Request) error {
 	return nil
 }
 
-// Pieces returns a body each piece of which has its own time: a form with a file takes
-// longer than other bodies.
-func Pieces(w http.ResponseWriter, body io.ReadCloser) io.ReadCloser {
-	return &pieces{ReadCloser: body, w: w}
+// Chunks returns a body with a new deadline for each chunk, because a form with a file takes longer
+// than other bodies.
+func Chunks(w http.ResponseWriter, body io.ReadCloser) io.ReadCloser {
+	return &chunks{ReadCloser: body, w: w}
 }
 
-type pieces struct {
+type chunks struct {
 	io.ReadCloser
 	w     http.ResponseWriter
-	until time.Time // when the time is set anew: setting it for every read would be slow
+	until time.Time // when the deadline is renewed; renewing it for every read would be slow
 }
 
-func (p *pieces) Read(b []byte) (int, error) {
+func (p *chunks) Read(b []byte) (int, error) {
 	if now := time.Now(); now.After(p.until) {
 		SetDeadline(http.NewResponseController(p.w).SetReadDeadline, BodyTime+time.Second)
 		p.until = now.Add(time.Second)

@@ -11,10 +11,9 @@ import (
 	"github.com/rs/zerolog/hlog"
 )
 
-// Callers returns a handler for which the RemoteAddr of a request is the address of its
-// caller. If the Host of a request is in public and it comes from a loopback or private
-// address, the operator's proxy has passed it on: then the caller is the last address in
-// X-Forwarded-For, because a caller can write the others.
+// Callers sets the RemoteAddr of requests to the address of the caller. A request from a loopback or
+// private address with a Host in public comes from the operator's proxy, so its caller is the last
+// address in X-Forwarded-For. Callers can write the other ones.
 func Callers(public []*url.URL, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if at := addressOf(r); (at.IsLoopback() || at.IsPrivate()) && IsPublic(public, r.Host) {
@@ -27,10 +26,10 @@ func Callers(public []*url.URL, next http.Handler) http.Handler {
 	})
 }
 
-// addressOf returns the address of a request's caller; the zero one if it did not come over a
-// connection.
+// addressOf returns the address of a request's caller, or the zero Addr if the request did not arrive
+// over a connection.
 func addressOf(r *http.Request) netip.Addr {
-	at, _ := netip.ParseAddrPort(r.RemoteAddr) // the zero one if it is no address
+	at, _ := netip.ParseAddrPort(r.RemoteAddr)
 	return at.Addr().Unmap()
 }
 
@@ -40,15 +39,15 @@ func IsPublic(public []*url.URL, host string) bool {
 	return slices.ContainsFunc(public, func(u *url.URL) bool { return strings.EqualFold(u.Hostname(), name) })
 }
 
-// polled lists the paths that programs ask for every few seconds.
+// polled lists the paths that programs request every few seconds.
 var polled = []string{"/healthz", "/readyz", "/metrics", "/api/auth/status", "/api/events"}
 
 // inProcess is the RemoteAddr of requests that other parts of the process make (client.InProcess).
 const inProcess = "in-process"
 
-// AccessLine returns the line of the access log for a request: a warning if the caller's token
-// was refused; for debugging if the request was successful and is repeated every few seconds,
-// or if it comes from within the process, where another line has it.
+// AccessLine returns the line of the access log for a request: a warning if the token was refused. It
+// is for debugging if the request succeeded and its path is polled, or if it comes from the process
+// itself, which logs another line.
 func AccessLine(r *http.Request, status int) *zerolog.Event {
 	log := hlog.FromRequest(r)
 	switch {

@@ -10,73 +10,71 @@ import (
 	"bridged/internal/intake"
 )
 
-// Connections bounds the open connections, in two separate parts: those of strangers, and
-// those of known callers, who have shown a token, a session of the console or the address
-// of a hook. Every connection begins as a stranger's and is identified with each request,
-// before anything is done for it.
+// Connections limits the open connections, in two parts: unauthenticated clients, and known callers,
+// who have shown a token, a session of the console or the address of a hook. Every connection starts
+// as unauthenticated, and its caller is identified with each request, before the request is handled.
 //
-// Strangers' connections that wait for input make room for new ones, the longest waiting
-// first, and at most half of the strangers are answered at once, so that a caller can
-// always show a token.
+// Unauthenticated connections that wait for input are evicted for new ones, the longest waiting
+// first, and at most half of them are answered at the same time, so a caller can always show a token.
 //
-// Known callers have shares, by [bridge.Token]'s Family; see [intake.Divide]. Connections
-// that wait for their next request make room, and then streams of events and waits for one,
-// which can be continued: those of the family that has the most. Others are refused.
+// Token trees of known callers have quotas (see [intake.Divide]). If there is no slot, a connection
+// that waits for its next request is evicted, otherwise a stream or long poll of events of the tree
+// with the most connections, because its client can continue. Otherwise the request is refused.
 type Connections struct {
-	// callers identifies the family of a request; nil knows none.
-	callers func(*http.Request) (family int64, known bool)
-	// freed has a value once a stranger's place is free.
+	// callers identifies the token tree of a request. If it is nil, all are unauthenticated.
+	callers func(*http.Request) (tree int64, known bool)
+	// freed has a value after a slot for unauthenticated connections has become free.
 	freed chan struct{}
 
-	mu        sync.Mutex // guards all below and the states of the connections
-	strangers part
-	known     part
-	shares    intake.Quotas // of the places of known callers
-	others    int64         // of known.open, those that are not the operator's
-	families  map[int64]*group
+	mu              sync.Mutex // guards the other fields and the states of the connections
+	unauthenticated part
+	known           part
+	quotas          intake.Quotas // of the slots of known callers
+	others          int64         // of known.open, those of other trees than the operator's
+	trees           map[int64]*group
 }
 
 type part struct {
-	group // of the strangers alone; the known ones are in families
+	group // only of unauthenticated connections; the known ones are in trees
 
-	limit     int
-	refused   int
-	displaced int
+	limit   int
+	refused int
+	evicted int
 }
 
-// group orders some connections.
+// group has the connections of a token tree, or the unauthenticated ones.
 type group struct {
-	family  int64
+	tree    int64
 	open    int
 	waiting queue.List // of *conn, the longest waiting first
-	// kept lists the connections that make room in need, the oldest first: of strangers those
-	// that are answered, of known callers the streams.
-	kept queue.List
+	// evictable has the other connections that may be evicted, the oldest first: unauthenticated ones
+	// that are being answered, or streams of known callers.
+	evictable queue.List
 }
 
 const (
-	// MinConnections is the smallest limit that leaves both parts useful.
+	// MinConnections is the smallest limit with which both parts are useful.
 	MinConnections = 16
-	// mostStrangers bounds the places of strangers, who have a quarter of all.
-	mostStrangers = 1024
-	// answerPatience limits the time of a stranger's answer while others wait for a
-	// place. The routes for strangers take milliseconds.
-	answerPatience = 2 * time.Second
-	// grace gives a new connection time for its first request in any case.
+	// maxUnauthenticated limits the slots for unauthenticated connections, otherwise a quarter of all.
+	maxUnauthenticated = 1024
+	// unauthenticatedTimeout limits how long an unauthenticated request is answered while others wait
+	// for a slot. The routes without authentication take milliseconds.
+	unauthenticatedTimeout = 2 * time.Second
+	// grace is how long a new connection is not evicted, so that it can send its first request.
 	grace = 20 * time.Millisecond
 )
 
-// NewConnections returns a bound of limit connections in all.
+// NewConnections returns a limit of all open connections together.
 func NewConnections(limit int) *Connections {
-	c := &Connections{families: make(map[int64]*group), freed: make(chan struct{}, 1)}
-	c.strangers.limit = min(limit/4, mostStrangers)
-	c.known.limit = limit - c.strangers.limit
-	c.shares = intake.Divide(int64(c.known.limit))
+	c := &Connections{trees: make(map[int64]*group), freed: make(chan struct{}, 1)}
+	c.unauthenticated.limit = min(limit/4, maxUnauthenticated)
+	c.known.limit = limit - c.unauthenticated.limit
+	c.quotas = intake.Divide(int64(c.known.limit))
 	return c
 }
 
 // Identify sets the function that identifies callers, before the first request.
-func (c *Connections) Identify(callers func(*http.Request) (family int64, known bool)) {
+func (c *Connections) Identify(callers func(*http.Request) (tree int64, known bool)) {
 	c.callers = callers
 }
 
@@ -88,14 +86,14 @@ type boundListener struct {
 	connections *Connections
 }
 
-// Accept returns the next connection once there is a place among the strangers. Others wait
+// Accept returns the next connection when there is a slot for an unauthenticated one. The others wait
 // in the system's queue.
 func (l *boundListener) Accept() (net.Conn, error) {
 	inner, err := l.Listener.Accept()
 	if err != nil {
 		return nil, err
 	}
-	for wait := l.connections.untilRoom(); wait > 0; wait = l.connections.untilRoom() {
+	for wait := l.connections.slotDelay(); wait > 0; wait = l.connections.slotDelay() {
 		timer := time.NewTimer(wait)
 		select {
 		case <-l.connections.freed:
@@ -106,29 +104,28 @@ func (l *boundListener) Accept() (net.Conn, error) {
 	return l.connections.admit(inner), nil
 }
 
-// untilRoom returns how long a new connection has to wait for the grace of another one.
-func (c *Connections) untilRoom() time.Duration {
+// slotDelay returns how long a new connection waits until another one may be evicted.
+func (c *Connections) slotDelay() time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.strangers.open < c.strangers.limit {
+	if c.unauthenticated.open < c.unauthenticated.limit {
 		return 0
 	}
-	return grace - time.Since(first(&c.strangers.waiting).since)
+	return grace - time.Since(first(&c.unauthenticated.waiting).since)
 }
 
-// admit gives a new connection a place among the strangers.
+// admit adds a new connection as unauthenticated.
 func (c *Connections) admit(inner net.Conn) *conn {
 	admitted := &conn{Conn: inner, pool: c, inHead: true}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.makeRoomAmongStrangers()
-	c.enter(admitted, &c.strangers.group)
-	admitted.join(&c.strangers.waiting)
+	c.freeUnauthenticated()
+	c.add(admitted, &c.unauthenticated.group)
+	admitted.join(&c.unauthenticated.waiting)
 	return admitted
 }
 
-// state notes that a connection is read from, idle or closed; see
-// [http.Server.ConnState].
+// state is called when the state of a connection changes; see [http.Server.ConnState].
 func (c *Connections) state(inner net.Conn, state http.ConnState) {
 	conn, ours := inner.(*conn)
 	if !ours {
@@ -138,10 +135,10 @@ func (c *Connections) state(inner net.Conn, state http.ConnState) {
 	defer c.mu.Unlock()
 	switch {
 	case conn.gone:
-	case state == http.StateActive: // it has sent a head, and waits until it is seen whose that is
+	case state == http.StateActive: // it has sent a head, and its caller is not identified yet
 		conn.join(&conn.group.waiting)
 	case state == http.StateIdle && conn.head.encodings > 0:
-		// net/http has read unchecked bytes after the chunks, which placed drops.
+		// net/http has read unchecked bytes after the chunks.
 		conn.leave()
 		_ = conn.Conn.Close()
 	case state == http.StateIdle:
@@ -152,24 +149,25 @@ func (c *Connections) state(inner net.Conn, state http.ConnState) {
 	}
 }
 
-// enter counts a connection in a group. The caller holds mu, as for all below.
-func (c *Connections) enter(conn *conn, g *group) {
+// add counts a connection in a group. The caller holds mu.
+func (c *Connections) add(conn *conn, g *group) {
 	conn.group = g
 	g.open++
-	if g == &c.strangers.group {
+	if g == &c.unauthenticated.group {
 		return
 	}
 	c.known.open++
-	if g.family != intake.Operator {
+	if g.tree != intake.Operator {
 		c.others++
 	}
 }
 
-func (c *Connections) take(conn *conn) {
+// remove ends the counting of a connection in its group. The caller holds mu.
+func (c *Connections) remove(conn *conn) {
 	conn.leaveList()
 	g := conn.group
 	g.open--
-	if g == &c.strangers.group {
+	if g == &c.unauthenticated.group {
 		select {
 		case c.freed <- struct{}{}:
 		default:
@@ -177,11 +175,11 @@ func (c *Connections) take(conn *conn) {
 		return
 	}
 	c.known.open--
-	if g.family != intake.Operator {
+	if g.tree != intake.Operator {
 		c.others--
 	}
 	if g.open == 0 {
-		delete(c.families, g.family)
+		delete(c.trees, g.tree)
 	}
 }
 
@@ -192,16 +190,16 @@ type conn struct {
 
 	// Guarded by the pool's mu.
 	group *group
-	list  *queue.List // of group; nil while a known caller is answered
+	list  *queue.List // of group; nil while a known caller's request is answered
 	at    *queue.Element
 	since time.Time
-	gone  bool // it has lost its place
+	gone  bool // whether its slot was released
 
-	// Of the one goroutine that reads.
+	// Only for the goroutine that reads.
 	inHead bool
 	head   head
-	body   int64  // bytes of a body that are still to come, where its length is known
-	rest   []byte // read already, but after the head
+	body   int64  // bytes of a body that were not received yet, if its length is known
+	rest   []byte // bytes after the head that were read already
 }
 
 func (c *conn) join(to *queue.List) {
@@ -209,7 +207,7 @@ func (c *conn) join(to *queue.List) {
 	c.list, c.at, c.since = to, to.PushBack(c), time.Now()
 }
 
-// leaveList takes a connection out of its list, so that it makes no room.
+// leaveList removes a connection from its list, so that it is not evicted.
 func (c *conn) leaveList() {
 	if c.list != nil {
 		c.list.Remove(c.at)
@@ -218,6 +216,6 @@ func (c *conn) leaveList() {
 }
 
 func (c *conn) leave() {
-	c.pool.take(c)
+	c.pool.remove(c)
 	c.gone = true
 }

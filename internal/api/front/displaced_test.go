@@ -8,14 +8,14 @@ import (
 	"testing"
 )
 
-// A connection that was displaced in the moment in which its request was whole
+// A connection that was evicted in the moment in which its request was whole
 // has told its caller that nothing happened: nothing happens.
 func TestConnections_NothingIsDoneForThoseDisplaced(t *testing.T) {
 	connections := NewConnections(MinConnections)
 	here, there := net.Pipe()
 	defer here.Close()
 	first := connections.admit(there)
-	for range connections.strangers.limit {
+	for range connections.unauthenticated.limit {
 		a, b := net.Pipe()
 		defer a.Close()
 		defer b.Close()
@@ -28,5 +28,5 @@ func TestConnections_NothingIsDoneForThoseDisplaced(t *testing.T) {
 		}
 	}()
 	r := httptest.NewRequestWithContext(withConn(context.Background(), first), http.MethodPost, "/", nil)
-	placed(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("handled") })).ServeHTTP(httptest.NewRecorder(), r)
+	withSlots(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("handled") })).ServeHTTP(httptest.NewRecorder(), r)
 }

@@ -16,18 +16,18 @@ import (
 const (
 	// maxHead limits the head of a request, in bytes.
 	maxHead = 8 << 10
-	// maxHeadLines bounds its fields: a field of three bytes costs net/http 150.
+	// maxHeadLines limits its fields: net/http needs 150 bytes for a field of three.
 	maxHeadLines = 100
 )
 
-// head checks the head of a request while it is read. net/http's limit counts no lines and
-// leaves 4 KiB of slack, and of a length and chunks it takes the chunks, where a proxy
-// before it may take the length.
+// head checks the head of a request while it is read. net/http does not limit the lines and allows
+// 4 KiB more than its limit. If a body has a length and is chunked, net/http uses the chunks, but a
+// proxy in front may use the length.
 type head struct {
 	size, lines int
-	filled      bool // the last line is not empty
+	filled      bool // whether the last line is not empty
 	start       [48]byte
-	started     int // bytes of start, the beginning of the last line
+	started     int // bytes in start, the beginning of the last line
 
 	lengths, encodings int // fields that say how long the body is
 	body               int64
@@ -38,9 +38,9 @@ var (
 	errHeadAmbiguous = errors.New("the length of the request's body is ambiguous")
 )
 
-// take reads bytes up to the end of the head, and returns how many belong to it
-// and whether it has ended.
-func (h *head) take(p []byte) (n int, ended bool, err error) {
+// read checks bytes up to the end of the head. It returns how many belong to the head and whether the
+// head has ended.
+func (h *head) read(p []byte) (n int, ended bool, err error) {
 	for n < len(p) {
 		line := p[n:]
 		i := bytes.IndexByte(line, '\n')
@@ -66,8 +66,8 @@ func (h *head) take(p []byte) (n int, ended bool, err error) {
 	return n, false, nil
 }
 
-// endLine notes the end of a line, and reports whether it ends the head. net/http skips
-// empty lines before a request.
+// endLine ends a line and reports whether it ends the head. net/http skips empty lines before a
+// request.
 func (h *head) endLine() (ended bool) {
 	if h.filled || h.lines > 0 {
 		h.lines++
@@ -78,8 +78,8 @@ func (h *head) endLine() (ended bool) {
 	return ended
 }
 
-// noteLength notes the body's length if the last line has it; a length that is no plain
-// number, or does not fit into start, is negative.
+// noteLength stores the body's length if the last line has it: -1 if it is not a plain number or does
+// not fit in start.
 func (h *head) noteLength() {
 	name, value, _ := bytes.Cut(h.start[:h.started], []byte(":"))
 	switch {
@@ -94,8 +94,8 @@ func (h *head) noteLength() {
 	}
 }
 
-// Read reads a head, or a body of known length, by itself, so that the next head is
-// checked. A connection is closed after chunks.
+// Read reads only a head, or only a body of known length, so that the next head is checked. After a
+// chunked body the connection is closed.
 func (c *conn) Read(p []byte) (n int, err error) {
 	if c.body > 0 {
 		p = p[:min(int64(len(p)), c.body)]
@@ -110,7 +110,7 @@ func (c *conn) Read(p []byte) (n int, err error) {
 		c.body = max(c.body-int64(n), 0)
 		return n, nil
 	}
-	used, ended, err := c.head.take(p[:n])
+	used, ended, err := c.head.read(p[:n])
 	if err != nil {
 		c.refuseHead(err)
 		return 0, io.EOF
@@ -132,15 +132,15 @@ var headRefusals = map[error][]byte{
 		"a request must have one Content-Length that is a plain number, or one Transfer-Encoding, or neither"),
 }
 
-// plainAnswer returns a whole answer after which the connection is closed.
+// plainAnswer returns a whole answer that closes the connection.
 func plainAnswer(status int, code bridge.Code, sentence string) []byte {
 	body := fmt.Sprintf(`{"error":%q,"code":%q}`+"\n", sentence, code)
 	return fmt.Appendf(nil, "HTTP/1.1 %d %s\r\nContent-Type: application/json\r\nX-Content-Type-Options: nosniff\r\n"+
 		"Cache-Control: no-store\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s", status, http.StatusText(status), len(body), body)
 }
 
-// refuseHead answers a refused head, and goes on reading for a moment, because closing at
-// once could destroy the answer on its way.
+// refuseHead answers a refused head and reads for another moment, because the caller may not get the
+// answer if the connection is closed with unread bytes.
 func (c *conn) refuseHead(fault error) {
 	const lingering = 500 * time.Millisecond
 	_ = c.Conn.SetDeadline(time.Now().Add(lingering))
@@ -152,10 +152,10 @@ func (c *conn) refuseHead(fault error) {
 	}
 }
 
-// ReadFrom writes what r has; of files the kernel sends it.
+// ReadFrom writes the bytes of r. If r is a file, the kernel sends it.
 func (c *conn) ReadFrom(r io.Reader) (int64, error) { return io.Copy(c.Conn, r) }
 
-// CloseWrite ends the answer and leaves the connection readable, as net/http needs.
+// CloseWrite ends the answer. The connection can still be read, as net/http requires.
 func (c *conn) CloseWrite() error {
 	if inner, can := c.Conn.(interface{ CloseWrite() error }); can {
 		return inner.CloseWrite()

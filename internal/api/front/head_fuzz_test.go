@@ -25,7 +25,7 @@ func FuzzHead(f *testing.F) {
 			var h head
 			used, ended := 0, false
 			for used < len(data) && !ended {
-				n, end, err := h.take(data[used:min(used+int(step)+1, len(data))])
+				n, end, err := h.read(data[used:min(used+int(step)+1, len(data))])
 				if err != nil {
 					return
 				}

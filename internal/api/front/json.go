@@ -16,31 +16,31 @@ import (
 	"bridged/internal/bridge"
 )
 
-// The bounds of a body in JSON, which hold before it takes memory.
+// The limits of a body in JSON. They are checked before it is decoded into memory.
 const (
-	maxDepth    = 32   // of objects and arrays in each other
+	maxDepth    = 32   // of nested objects and arrays
 	maxMembers  = 1000 // of one object
 	maxElements = 1024 // of one array
 	maxName     = 1000 // bytes of the name of a member
-	// maxTokens bounds the names, values and ends of objects and arrays of the whole body: two
-	// bytes of an empty object become a struct of hundreds.
+	// maxTokens limits the names, values and ends of objects and arrays in the whole body, because the
+	// two bytes of an empty object may become a struct of hundreds.
 	maxTokens = 20_000
 )
 
-// decodeJSON reads one JSON object into the struct that v points to, more strictly
-// than encoding/json does: names match exactly, and none stands twice in an object,
-// ignored ones included. strict refuses names that v does not have.
+// decodeJSON reads one JSON object into the struct that v points to, more strictly than encoding/json:
+// names must match exactly, and no name may occur twice in an object, even if it is ignored. If
+// strict, names that v does not have are refused.
 func decodeJSON(body []byte, v any, strict bool) error {
 	return decodeWith(body, v, json.RejectUnknownMembers(strict))
 }
 
-// DecodeForeign reads a JSON object that a client of another API sends, within the bounds of
-// the API's own bodies. Names match in any case, and unknown ones are ignored.
+// DecodeForeign reads a JSON object from a client of another API, within the same limits as bodies of
+// this API. Names match in any case, and unknown ones are ignored.
 func DecodeForeign(body []byte, v any) error {
 	return decodeWith(body, v, json.MatchCaseInsensitiveNames(true))
 }
 
-// CheckForeign refuses a text that is not one JSON value within the bounds of a body: one
+// CheckForeign refuses a text that is not one JSON value within the limits of a body. It is for JSON
 // that a client sends as a string inside its body.
 func CheckForeign(text []byte) error {
 	return faultOf(text, checkBounds(text, false))
@@ -60,7 +60,7 @@ func faultOf(body []byte, err error) error {
 	var syntactic *jsontext.SyntacticError
 	known, isKnown := errors.AsType[*bridge.Error](err)
 	switch {
-	case isKnown: // of a type that reads itself
+	case isKnown: // from a type's own UnmarshalJSON
 		return known
 	case errors.As(err, &semantic) && errors.Is(err, json.ErrUnknownName):
 		return bridge.Invalid("%s is not a field of this request", pathOf(semantic.JSONPointer))
@@ -78,10 +78,10 @@ func faultOf(body []byte, err error) error {
 	return err
 }
 
-// checkBounds reads a text token by token, and refuses what is not one JSON value within
-// the bounds; with isObject also one that is no object.
+// checkBounds reads a text token by token and refuses anything except one JSON value within the
+// limits. If isObject, the value must be an object.
 func checkBounds(body []byte, isObject bool) error {
-	// Half a surrogate pair is no fault: texts are cut so. Bytes that are not UTF-8 are.
+	// Half a surrogate pair is allowed, because clients cut texts there. Invalid UTF-8 is not.
 	d := jsontext.NewDecoder(bytes.NewBuffer(body), jsontext.AllowInvalidUTF8(utf8.Valid(body)))
 	if kind := d.PeekKind(); isObject && kind != 0 && kind != '{' {
 		return bridge.Invalid("the body must be a JSON object")
@@ -136,8 +136,8 @@ func kindName(t reflect.Type) string {
 	return "an object"
 }
 
-// pathOf names a place in a body, such as contacts[1].phone. It shortens names that
-// callers chose, and quotes those that are no plain words.
+// pathOf returns the name of a value in a body, such as contacts[1].phone. Names that callers chose
+// are shortened, and quoted if they have unusual characters.
 func pathOf(pointer jsontext.Pointer) string {
 	const most = 64
 	path := ""

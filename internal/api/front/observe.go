@@ -15,8 +15,8 @@ import (
 	"bridged/internal/bridge"
 )
 
-// Observe gives requests an id and a logger, calls ended for each, and fail where next
-// panics, except to abort.
+// Observe gives each request an id and a logger, and calls ended after it. If next panics, it calls
+// fail, except for [http.ErrAbortHandler].
 func Observe(next http.Handler, log zerolog.Logger, ended func(r *http.Request, status, size int, took time.Duration), fail func(http.ResponseWriter, *http.Request, error)) http.Handler {
 	recovering := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer func() {
@@ -33,8 +33,8 @@ func Observe(next http.Handler, log zerolog.Logger, ended func(r *http.Request, 
 	return hlog.NewHandler(log)(hlog.RequestIDHandler("request_id", "X-Request-Id")(hlog.AccessHandler(ended)(recovering)))
 }
 
-// panicError returns the error of a panic for the log: the stack, with the sentence of a
-// runtime error, or the type of another value, which may have messages in it.
+// panicError returns a panic as an error for the log, with the stack. Values other than runtime errors
+// are logged by their type only, because they may contain messages.
 func panicError(cause any) error {
 	what := fmt.Sprintf("of type %T", cause)
 	if fault, ok := cause.(runtime.Error); ok {
@@ -43,8 +43,8 @@ func panicError(cause any) error {
 	return fmt.Errorf("panic %s\n%s", what, debug.Stack())
 }
 
-// Accessed adds a request and its answer to a line of the access log, without the query,
-// which may be private.
+// Accessed adds a request and its answer to a line of the access log. It leaves out the query, which
+// may be private.
 func Accessed(line *zerolog.Event, r *http.Request, status, size int, took time.Duration) *zerolog.Event {
 	return line.Str("method", bridge.Redact(Shortened(r.Method, 16))).
 		Str("path", bridge.Redact(withoutKeys(Shortened(r.URL.Path, 256)))).
@@ -54,8 +54,8 @@ func Accessed(line *zerolog.Event, r *http.Request, status, size int, took time.
 		Str("caller", callerOf(r))
 }
 
-// callerOf returns the caller's address without its port, or the name of the part of the
-// process that makes a request.
+// callerOf returns the caller's address without its port, or the name of the part of this process that
+// made the request.
 func callerOf(r *http.Request) string {
 	if at := addressOf(r); at.IsValid() {
 		return at.String()
@@ -63,17 +63,17 @@ func callerOf(r *http.Request) string {
 	return r.RemoteAddr
 }
 
-// hookInPath finds the address of a hook, whose key is a secret, also behind a prefix.
+// hookInPath matches the address of a hook, which has a secret key, also after a prefix.
 var hookInPath = regexp.MustCompile(`(?i)(hooks/+[0-9]*)[^0-9/].*`)
 
-// hookKeyForm finds a key, however the rest is encoded.
+// hookKeyForm matches a key, however the rest of the path is encoded.
 var hookKeyForm = regexp.MustCompile(`[A-Z2-7]{20,}`)
 
 func withoutKeys(path string) string {
 	return hookKeyForm.ReplaceAllString(hookInPath.ReplaceAllString(path, "$1…"), "…")
 }
 
-// Shortened bounds a caller's text.
+// Shortened returns the first most bytes of a caller's text, with "…" if it was longer.
 func Shortened(s string, most int) string {
 	if len(s) <= most {
 		return s

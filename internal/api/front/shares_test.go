@@ -20,33 +20,33 @@ type crowd struct {
 func newCrowd(t *testing.T, limit int) crowd {
 	connections := NewConnections(limit)
 	connections.callers = func(r *http.Request) (int64, bool) {
-		family, err := strconv.ParseInt(r.Header.Get("Family"), 10, 64)
-		return family, err == nil
+		tree, err := strconv.ParseInt(r.Header.Get("Family"), 10, 64)
+		return tree, err == nil
 	}
 	return crowd{t, connections}
 }
 
-// call opens a connection and makes a request, of a stranger where family is
-// negative, that goes on.
-func (c crowd) call(family int64) (*conn, *http.Request, *bridge.Error) {
+// call opens a connection and makes a request that does not end. If tree is negative, it is
+// unauthenticated.
+func (c crowd) call(tree int64) (*conn, *http.Request, *bridge.Error) {
 	here, there := net.Pipe()
 	c.t.Cleanup(func() { here.Close(); there.Close() })
 	conn := c.connections.admit(there)
 	r := httptest.NewRequestWithContext(withConn(context.Background(), conn), http.MethodGet, "/", nil)
-	if family >= 0 {
-		r.Header.Set("Family", strconv.FormatInt(family, 10))
+	if tree >= 0 {
+		r.Header.Set("Family", strconv.FormatInt(tree, 10))
 	}
-	isOpen, err := c.connections.place(conn, r)
+	isOpen, err := c.connections.assignSlot(conn, r)
 	if !isOpen {
-		c.t.Error("a new connection was displaced")
+		c.t.Error("a new connection was evicted")
 	}
 	return conn, r, err
 }
 
 // calls makes many calls, and returns the connections of those that were taken.
-func (c crowd) calls(count int, family int64) (taken []*conn) {
+func (c crowd) calls(count int, tree int64) (taken []*conn) {
 	for range count {
-		if conn, _, err := c.call(family); err == nil {
+		if conn, _, err := c.call(tree); err == nil {
 			taken = append(taken, conn)
 		}
 	}
@@ -54,9 +54,9 @@ func (c crowd) calls(count int, family int64) (taken []*conn) {
 }
 
 // streams opens many streams, and returns those that were taken.
-func (c crowd) streams(count int, family int64) (taken []*conn) {
+func (c crowd) streams(count int, tree int64) (taken []*conn) {
 	for range count {
-		if conn, r, err := c.call(family); err == nil && Keep(r) == nil {
+		if conn, r, err := c.call(tree); err == nil && CountStream(r) == nil {
 			taken = append(taken, conn)
 		} else {
 			c.connections.state(conn, http.StateClosed)
@@ -85,27 +85,26 @@ func (c crowd) wantLeft(what string, conns []*conn, want int) {
 	}
 }
 
-// One token with all that it made has half of the places at the most, and leaves
-// some of them for calls. Neither the operator nor another token is kept out.
+// A token tree has at most half of the slots, a quarter of them only for calls. The operator and other
+// tokens always get slots.
 func TestShares_OneTokenKeepsNobodyOut(t *testing.T) {
 	c := newCrowd(t, 64) // 48 of them for known callers
 	streams := c.streams(48, 7)
 	c.wantTaken("streams of one token", streams, 18)
 	c.wantTaken("its calls", c.calls(20, 7), 6)
 	c.wantTaken("calls of another", c.calls(12, 8), 12)
-	c.wantTaken("calls of a third", c.calls(10, 9), 10) // for which streams of the first make room
+	c.wantTaken("calls of a third", c.calls(10, 9), 10) // streams of the first are evicted for them
 	c.wantLeft("streams", streams, 8)
 	c.wantTaken("calls of the operator", c.calls(30, 0), 20)
 	c.wantLeft("streams", streams, 0)
 }
 
-// However many tokens there are, the operator has places that no other takes,
-// and its streams make room for nobody.
+// The operator has slots that no number of tokens can take, and its streams are not evicted.
 func TestShares_TheOperatorHasAReserve(t *testing.T) {
 	c := newCrowd(t, 64)
 	taken := 0
-	for family := range int64(20) {
-		taken += len(c.calls(20, family+1))
+	for tree := range int64(20) {
+		taken += len(c.calls(20, tree+1))
 	}
 	if taken != 36 {
 		t.Errorf("%d calls of tokens are taken, want 36", taken)
@@ -135,28 +134,28 @@ func TestShares_EqualsLeaveEachOtherAlone(t *testing.T) {
 func TestShares_FollowTheRequests(t *testing.T) {
 	c := newCrowd(t, 64)
 	conn, r, _ := c.call(7)
-	for _, family := range []string{"8", "0", "", "9", ""} {
-		r.Header.Set("Family", family)
+	for _, tree := range []string{"8", "0", "", "9", ""} {
+		r.Header.Set("Family", tree)
 		c.connections.state(conn, http.StateIdle)
 		c.connections.state(conn, http.StateActive)
-		if isOpen, err := c.connections.place(conn, r); !isOpen || err != nil {
+		if isOpen, err := c.connections.assignSlot(conn, r); !isOpen || err != nil {
 			t.Fatalf("%v, %v", isOpen, err)
 		}
-		known, strangers := c.connections.known.open, c.connections.strangers.open
-		if known+strangers != 1 || (known == 1) != (family != "") || len(c.connections.families) != known || (c.connections.others == 1) != (family > "0") {
-			t.Errorf("after %q: %d known, %d of others, %d strangers, %d families", family, known, c.connections.others, strangers, len(c.connections.families))
+		known, unauthenticated := c.connections.known.open, c.connections.unauthenticated.open
+		if known+unauthenticated != 1 || (known == 1) != (tree != "") || len(c.connections.trees) != known || (c.connections.others == 1) != (tree > "0") {
+			t.Errorf("after %q: %d known, %d of others, %d unauthenticated, %d trees", tree, known, c.connections.others, unauthenticated, len(c.connections.trees))
 		}
 	}
 	c.connections.state(conn, http.StateClosed)
-	if c.connections.strangers.open != 0 {
+	if c.connections.unauthenticated.open != 0 {
 		t.Error("it is still counted")
 	}
 }
 
-// Strangers whose bodies do not come, or whose answers are not read, leave room for
-// new connections.
-func TestShares_StrangersKeepNoCallerOut(t *testing.T) {
-	c := newCrowd(t, 64) // 16 of them for strangers
-	c.wantTaken("strangers that are answered", c.calls(100, -1), 8)
+// Unauthenticated connections that send no body, or do not read their answers, are evicted for new
+// ones.
+func TestShares_UnauthenticatedCallersAreEvicted(t *testing.T) {
+	c := newCrowd(t, 64) // 16 of them for unauthenticated
+	c.wantTaken("unauthenticated that are answered", c.calls(100, -1), 8)
 	c.wantTaken("calls of the operator", c.calls(48, 0), 48)
 }

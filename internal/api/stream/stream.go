@@ -37,7 +37,7 @@ type writer struct {
 
 // Serve answers with the log as server-sent events until either side ends the stream.
 func (l *Log) Serve(w http.ResponseWriter, r *http.Request, q Query) error {
-	if err := front.Keep(r); err != nil {
+	if err := front.CountStream(r); err != nil {
 		return err
 	}
 	q.Limit, q.Bytes = streamPage, streamBytes

@@ -102,14 +102,13 @@ func (s *PairingSecrets) InQR(code string) string {
 	return head + "#" + strings.Join(parts, ",")
 }
 
-// current copies the device's secret. whatsmeow replaces the slice without a lock, but all values
-// have the same length. The caller holds mu.
+// current copies the device's secret. whatsmeow replaces the slice without a lock, so it is read
+// once: otherwise the copy could have bytes of both. All values have the same length. The caller
+// holds mu.
 //
 //go:norace
 func (s *PairingSecrets) current() (secret advSecret) {
-	for i := range min(len(s.device.AdvSecretKey), len(secret)) {
-		secret[i] = s.device.AdvSecretKey[i]
-	}
+	copy(secret[:], s.device.AdvSecretKey)
 	return secret
 }
 

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bytes"
 	"context"
 	"encoding/base64"
 	"errors"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/rs/zerolog"
 	"go.mau.fi/whatsmeow"
+	"go.mau.fi/whatsmeow/store"
 	"go.mau.fi/whatsmeow/types/events"
 	waLog "go.mau.fi/whatsmeow/util/log"
 
@@ -141,5 +143,38 @@ func TestQuirk_ARefusedCodeIsOnlyLogged(t *testing.T) {
 	cancel()
 	if err := <-entered; !errors.Is(err, context.Canceled) {
 		t.Errorf("the phone got %v", err)
+	}
+}
+
+// TestPairingSecrets_NeverShowsPartsOfTwoSecrets: whatsmeow replaces the secret while codes are shown. A phone
+// that scanned a mixture was refused with "hmac-mismatch".
+func TestPairingSecrets_NeverShowsPartsOfTwoSecrets(t *testing.T) {
+	both := [][]byte{bytes.Repeat([]byte{1}, 32), bytes.Repeat([]byte{2}, 32)}
+	device := &store.Device{AdvSecretKey: both[0]}
+	secrets := &PairingSecrets{device: device}
+	secrets.OnCodes()
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		replace(device, both)
+	}()
+	for shown := true; shown; {
+		select {
+		case <-ended:
+			shown = false
+		default:
+		}
+		if secret := secrets.current(); secret != advSecret(both[0]) && secret != advSecret(both[1]) {
+			t.Fatalf("got %v", secret)
+		}
+	}
+}
+
+// replace replaces a device's secret many times, without a lock, as whatsmeow does.
+//
+//go:norace
+func replace(device *store.Device, secrets [][]byte) {
+	for i := range 3_000_000 {
+		device.AdvSecretKey = secrets[i%2]
 	}
 }

@@ -2,21 +2,10 @@
 // and the same tests with more rounds, callers and inputs, which `make long` and CI run nightly.
 package longtest
 
-import (
-	"os"
-	"testing"
-)
+import "os"
 
 // Enabled reports whether the long forms of tests run: LONG_TESTS is set.
 func Enabled() bool { return os.Getenv("LONG_TESTS") != "" }
-
-// Only skips a test that has no short form.
-func Only(t testing.TB) {
-	t.Helper()
-	if !Enabled() {
-		t.Skip("takes long: make long runs it")
-	}
-}
 
 // Else returns the first value usually, and the second one in long forms.
 func Else[T any](usual, long T) T {

@@ -15,6 +15,7 @@ import (
 
 	"bridged/internal/api"
 	"bridged/internal/bridge"
+	"bridged/internal/store"
 )
 
 // text returns the body of a text message.
@@ -429,7 +430,7 @@ func TestSend_TimesOut(t *testing.T) {
 			<-ctx.Done()
 			return bridge.Sent{}, fmt.Errorf("send: %w", ctx.Err())
 		}
-		handler := api.New(api.Options{Account: acc, Token: token, EnableSend: true, Log: zerolog.Nop()})
+		handler := api.New(api.Options{Store: new(store.Store), Account: acc, Token: token, EnableSend: true, Log: zerolog.Nop()})
 		got := inProcess(t.Context(), handler, "/api/messages/send", `{"jid":"15557654321@s.whatsapp.net","text":"hi"}`)
 		if got.Code != http.StatusGatewayTimeout || !strings.Contains(got.Body.String(), "send_timeout") {
 			t.Errorf("%d %s", got.Code, got.Body)

@@ -249,7 +249,7 @@ func TestWebhooks_ListWhatFailedAndPostItAgain(t *testing.T) {
 	h.receiver.answers(http.StatusInternalServerError)
 	w := h.create(object{"url": public, "types": []string{"message.created"}})
 	h.know(say(grace, grace, "A1", "one", 1))
-	failed := h.until(w.ID, "a failure", func(w shown) bool { return w.Pending == 1 })
+	failed := h.until(w.ID, "a failure", func(w shown) bool { return w.Pending == 1 && w.LastFailedAt != nil })
 	if failed.LastError == nil || !strings.Contains(*failed.LastError, "500") || failed.LastFailedAt == nil {
 		t.Errorf("shown as %+v", failed)
 	}

@@ -53,11 +53,11 @@ clients:
 	bash .ci/clients/run
 
 # Connects an independent client, Baileys, to bridged over the simulated network, and
-# other bridges' clients to the demo's doors. Needs npm and its registry; without Node it
+# other bridges' clients to the demo's compatibility APIs. Needs npm and its registry; without Node it
 # is skipped.
 interop:
 	bash interop/run
-	bash interop/doors/run
+	bash interop/compat/run
 
 # Has whisper.cpp's own server transcribe voice notes. Needs Node, a C++ compiler, ffmpeg and some
 # minutes; without one of them it is skipped.
@@ -65,7 +65,7 @@ whisper:
 	bash interop/whisper/run
 
 # Builds n8n-nodes-bridged and runs n8n itself with it against the demo, and with its node
-# for Evolution API against the doors. Needs Node, a C++ compiler and Linux on x64, 3 GB and
+# for Evolution API against the compatibility API. Needs Node, a C++ compiler and Linux on x64, 3 GB and
 # some minutes; elsewhere it is skipped. N8N_DIR keeps what was installed.
 n8n:
 	bash .ci/n8n/run

@@ -11,7 +11,7 @@ import (
 	"bridged/internal/bridge"
 )
 
-// What people write, who they are and what opens the door stays out of the
+// What people write, who they are and what opens the bridge stays out of the
 // log, whatever is asked.
 func TestLog_KeepsSecrets(t *testing.T) {
 	s := stocked(t)

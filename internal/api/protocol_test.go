@@ -110,16 +110,16 @@ func TestProtocol_BehindABodyNothingIsOverlooked(t *testing.T) {
 
 // Behind chunks nothing is looked at, whatever the handler says of the
 // connection: one beside the router may keep it open.
-func TestProtocol_BehindChunksOfAnotherDoorNothingIsDone(t *testing.T) {
+func TestProtocol_BehindChunksOfAnotherHandlerNothingIsDone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		calls := 0
-		door := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			calls++
 			_, _ = io.Copy(io.Discard, r.Body)
 			w.Header().Set("Connection", "keep-alive")
 			_, _ = io.WriteString(w, "done")
 		})
-		serveOnPipes(t, door, func(dial func() net.Conn) {
+		serveOnPipes(t, handler, func(dial func() net.Conn) {
 			conn := dial()
 			second := "POST /mcp" + posting + strings.Repeat("A:\r\n", 200) + "Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n"
 			go func() {

@@ -61,7 +61,7 @@ func newEndpoint(t testing.TB) (post func(body string, headers ...string) endpoi
 }
 
 // A call costs what it holds: before, 8 MiB of empty lists took 779 MB.
-func TestDoor_ACallCostsWhatItHolds(t *testing.T) {
+func TestBody_ACallCostsWhatItHolds(t *testing.T) {
 	post := newEndpoint(t)
 	began := post(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`)
 	id := began.Header().Get("Mcp-Session-Id")

@@ -33,7 +33,7 @@ func foreignHeader(token string) string {
 // one or four at once, by a token to read one chat and by one to send to it.
 func TestCompat_BodiesHoldLittleMemory(t *testing.T) {
 	t.Parallel()
-	s := NewDoorScene(t, "COMPAT=waha,evolution,cloud", "LOG_LEVEL=info")
+	s := NewCompatScene(t, "COMPAT=waha,evolution,cloud", "LOG_LEVEL=info")
 	chat := []bridge.JID{bridge.JID(s.Friend.PN().String())}
 	reader, sender := s.Token(t, "one chat", chat, bridge.ScopeRead), s.Token(t, "sends", chat, bridge.ScopeRead, bridge.ScopeSend)
 	manager := s.Token(t, "manages", chat, bridge.ScopeRead, bridge.ScopeManage)
@@ -73,7 +73,7 @@ func TestCompat_BodiesHoldLittleMemory(t *testing.T) {
 // Bodies with files in base64 are in memory one at a time for a token tree, and two at most together.
 // What is in them beside the file has the bounds of any body.
 func TestCompat_FilesInBase64HoldLittleMemory(t *testing.T) {
-	s := NewDoorScene(t, "COMPAT=evolution", "LOG_LEVEL=info")
+	s := NewCompatScene(t, "COMPAT=evolution", "LOG_LEVEL=info")
 	chat := []bridge.JID{bridge.JID(s.Friend.PN().String())}
 	senders := []string{TestToken, s.Token(t, "sends", chat, bridge.ScopeSend), s.Token(t, "sends too", chat, bridge.ScopeSend)}
 	const (
@@ -97,7 +97,7 @@ func TestCompat_FilesInBase64HoldLittleMemory(t *testing.T) {
 		for range 2 {
 			for _, token := range senders {
 				posting.Go(func() {
-					resp, answer := s.Ask(t, DoorRequest{Method: "POST", Address: s.Address + path, Header: map[string]string{"apikey": token}, Body: c.body})
+					resp, answer := s.Ask(t, CompatRequest{Method: "POST", Address: s.Address + path, Header: map[string]string{"apikey": token}, Body: c.body})
 					if resp.StatusCode != c.want {
 						t.Errorf("%s: %d %v, want %d", c.name, resp.StatusCode, answer, c.want)
 					}
@@ -148,7 +148,7 @@ func (s unreadScene) lists(t *testing.T) {
 	for name, where := range map[string]string{"all": "", "filtered": `,"fromMe":false`} {
 		seen := make(map[any]bool)
 		for page := 1; page <= 8; page++ {
-			_, answer := s.Ask(t, DoorRequest{
+			_, answer := s.Ask(t, CompatRequest{
 				Method: "POST", Address: s.Address + "/evolution/chat/findMessages/bridged",
 				Header: map[string]string{"apikey": s.Reader},
 				Body:   fmt.Sprintf(`{"where":{"key":{"remoteJid":"%s"%s}},"page":%d,"offset":50}`, number, where, page),

@@ -116,7 +116,7 @@ func TestFigures(t *testing.T) {
 		body := `{"type":"contacts","contacts":[{}` + strings.Repeat(",{}", 349_000) + `]}`
 		for name, token := range map[string]string{"without the scope": reader, "with the scope": sender} {
 			for _, atOnce := range []int{1, 4} {
-				costs(s.DoorScene.Process, t, fmt.Sprintf("%d bodies of a megabyte at the Cloud API, %s", atOnce, name), func() {
+				costs(s.CompatScene.Process, t, fmt.Sprintf("%d bodies of a megabyte at the Cloud API, %s", atOnce, name), func() {
 					together(atOnce, func(int) { post(token, "/cloud/v21.0/"+s.Owner.PN().User+"/messages", body) })
 				})
 			}
@@ -124,17 +124,17 @@ func TestFigures(t *testing.T) {
 	})
 	t.Run("lists", func(t *testing.T) {
 		find := fmt.Sprintf(asPost("/evolution/chat/findMessages/bridged", `{"where":{"key":{"remoteJid":"`+chat.User()+`","fromMe":false}},"offset":1000}`), "Host: bridged\r\n"+foreignHeader(reader))
-		costs(s.DoorScene.Process, t, "one list of Evolution, read", func() { drain(s.DoorScene.Process, t, find) })
+		costs(s.CompatScene.Process, t, "one list of Evolution, read", func() { drain(s.CompatScene.Process, t, find) })
 		waha := "GET /waha/api/default/chats/" + chat.User() + "@c.us/messages?limit=120 HTTP/1.1\r\nHost: bridged\r\n" + foreignHeader(reader) + "\r\n\r\n"
-		costs(s.DoorScene.Process, t, "one list of WAHA with limit=120, read", func() { drain(s.DoorScene.Process, t, waha) })
+		costs(s.CompatScene.Process, t, "one list of WAHA with limit=120, read", func() { drain(s.CompatScene.Process, t, waha) })
 		own := fmt.Sprintf("GET %s?limit=1000 HTTP/1.1\r\nHost: bridged\r\n%s\r\n\r\n", Path("/api/messages/individual/%s", s.Friend.PN()), foreignHeader(reader))
 		for name, c := range map[string]struct {
 			request string
 			count   int
 		}{"lists of Evolution": {find, 10}, "pages of the API": {own, 200}} {
-			costs(s.DoorScene.Process, t, fmt.Sprintf("%d %s, not read", c.count, name), func() {
+			costs(s.CompatScene.Process, t, fmt.Sprintf("%d %s, not read", c.count, name), func() {
 				for range c.count {
-					defer sendWithoutReading(s.DoorScene.Process, t, c.request).Close()
+					defer sendWithoutReading(s.CompatScene.Process, t, c.request).Close()
 				}
 				for range 3 { // BRIDGE_TOKEN gets through
 					if status := s.SendAnew(t, strings.ReplaceAll(own, reader, TestToken)); status != http.StatusOK {
@@ -151,7 +151,7 @@ func TestFigures(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, calls := range []int{1, 16, 40} {
-			costs(s.DoorScene.Process, t, fmt.Sprintf("%d calls of read_file of 10 MiB", calls), func() {
+			costs(s.CompatScene.Process, t, fmt.Sprintf("%d calls of read_file of 10 MiB", calls), func() {
 				together(calls, func(i int) {
 					agent := Single{T: t, At: s.Address, Token: reader, Capabilities: `{}`}
 					if got := agent.Call("read_file", Fields{"arguments": Fields{"jid": chat, "msgId": id, "offset": i * 200_000}}); got["isError"] == true {
@@ -167,9 +167,9 @@ func TestFigures(t *testing.T) {
 			if err := s.Device.WaitAcknowledged(Within(t), id); err != nil {
 				t.Fatal(err)
 			}
-			costs(s.DoorScene.Process, t, fmt.Sprintf("read_file of %s, %d bytes", name, len(document)), func() {
+			costs(s.CompatScene.Process, t, fmt.Sprintf("read_file of %s, %d bytes", name, len(document)), func() {
 				ended, peak := make(chan struct{}), make(chan int)
-				go func() { peak <- childrenPeak(s.DoorScene.Process, ended) }()
+				go func() { peak <- childrenPeak(s.CompatScene.Process, ended) }()
 				got := Single{T: t, At: s.Address, Token: reader, Capabilities: `{}`}.Call("read_file", Fields{"arguments": Fields{"jid": chat, "msgId": id}})
 				close(ended)
 				t.Logf("the process that reads it takes %d MB: %.200s", <-peak>>20, TextOf(got))
@@ -194,7 +194,7 @@ func uploadsCost(t *testing.T, s unreadScene) {
 		_, _ = io.Copy(io.Discard, resp.Body)
 		return resp.StatusCode
 	}
-	costs(s.DoorScene.Process, t, "uploads of one token tree", func() {
+	costs(s.CompatScene.Process, t, "uploads of one token tree", func() {
 		stored := 0
 		for stored < 5000 && upload(maker.Secret) == http.StatusOK {
 			stored++
@@ -231,7 +231,7 @@ func importsCost(t *testing.T, s unreadScene) {
 		t.Fatal(err)
 	}
 	now := time.Now().UTC()
-	costs(s.DoorScene.Process, t, "the import of a message with 3,800 mentions", func() {
+	costs(s.CompatScene.Process, t, "the import of a message with 3,800 mentions", func() {
 		imported("mentions.txt", string(chat), []byte(now.Format("02.01.06, 15:04")+" - Sam: "+strings.Repeat("@Ada aaa ", 3800)+"b\n"))
 	})
 	lines := func(size int) []byte {
@@ -242,7 +242,7 @@ func importsCost(t *testing.T, s unreadScene) {
 		return exporttest.Zip(t, exporttest.Entry{Name: "WhatsApp Chat with Anna.txt", Data: text.Bytes()})
 	}
 	long := lines(100 << 20)
-	costs(s.DoorScene.Process, t, "four imports of long texts", func() {
+	costs(s.CompatScene.Process, t, "four imports of long texts", func() {
 		for i := range 4 {
 			imported("long.zip", fmt.Sprint("Long ", i), long)
 		}
@@ -252,13 +252,13 @@ func importsCost(t *testing.T, s unreadScene) {
 		fmt.Fprintf(&short, "01.01.24, 10:00 - Anna: %d\n", n%7)
 	}
 	zip := exporttest.Zip(t, exporttest.Entry{Name: "WhatsApp Chat with Anna.txt", Data: short.Bytes()})
-	costs(s.DoorScene.Process, t, fmt.Sprintf("an import of %d KB whose token is revoked", len(zip)>>10), func() {
-		computed := processor(s.DoorScene.Process, t)
+	costs(s.CompatScene.Process, t, fmt.Sprintf("an import of %d KB whose token is revoked", len(zip)>>10), func() {
+		computed := processor(s.CompatScene.Process, t)
 		go func() {
 			_, _ = api.ImportChat(Within(t), client.ChatExport{Chat: "Short", Timezone: "UTC", FileName: "short.zip"}, bytes.NewReader(zip))
 		}()
 		Eventually(t, func() error {
-			if processor(s.DoorScene.Process, t)-computed < time.Second {
+			if processor(s.CompatScene.Process, t)-computed < time.Second {
 				return errors.New("it has not begun")
 			}
 			return nil
@@ -267,7 +267,7 @@ func importsCost(t *testing.T, s unreadScene) {
 			t.Fatal(err)
 		}
 	})
-	costs(s.DoorScene.Process, t, "the ten seconds after it", func() { time.Sleep(10 * time.Second) })
+	costs(s.CompatScene.Process, t, "the ten seconds after it", func() { time.Sleep(10 * time.Second) })
 }
 
 // hostilePDFs returns documents of about 4.8 KB that take as much as they can.

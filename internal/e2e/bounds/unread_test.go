@@ -22,7 +22,7 @@ const memoryOfUnreadAnswers = 250 << 20
 
 // unreadScene is a bridge with long messages, a file and a group, and all ways in.
 type unreadScene struct {
-	DoorScene
+	CompatScene
 	file, one string // ids of messages
 	group     simnet.JID
 	idle      int // bytes of memory before the first of many requests
@@ -40,7 +40,7 @@ func TestUnread_AnswersHoldLittleMemory(t *testing.T) {
 
 func newUnreadScene(t *testing.T) unreadScene {
 	t.Helper()
-	s := unreadScene{DoorScene: NewDoorScene(t, "COMPAT=waha,evolution,cloud", "MCP=read", "LOG_LEVEL=info", "HISTORY_IMPORT=recent")}
+	s := unreadScene{CompatScene: NewCompatScene(t, "COMPAT=waha,evolution,cloud", "MCP=read", "LOG_LEVEL=info", "HISTORY_IMPORT=recent")}
 	text := strings.Repeat("long ", longText/len("long "))
 	ids := Must(simnet.Burst(Within(t), []*simnet.Phone{s.Friend}, s.Owner.PN(), longTexts, func(int) string { return text }))(t)
 	paper := []byte(strings.Repeat("a line of a long paper\n", 200_000))
@@ -133,7 +133,7 @@ func (s unreadScene) allRoutes(t *testing.T) {
 	for _, token := range tokens {
 		for _, request := range s.readings(t, token) {
 			for range longtest.Else(2, 6) {
-				conns = append(conns, sendWithoutReading(s.DoorScene.Process, t, request))
+				conns = append(conns, sendWithoutReading(s.CompatScene.Process, t, request))
 			}
 		}
 	}

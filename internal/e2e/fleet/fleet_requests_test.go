@@ -89,7 +89,7 @@ func (a natsAnswer) code() (body struct{ Code bridge.Code }) {
 
 // A program that knows only NATS reads and writes through any node, with exactly
 // the rights of its token.
-func TestFleet_RequestsComeThroughTheOneDoor(t *testing.T) {
+func TestFleet_RequestsComeThroughTheOneWay(t *testing.T) {
 	t.Parallel()
 	cluster, url := natsCluster(t)
 	network, owner := NewOwner(t, simnet.PhoneOptions{})

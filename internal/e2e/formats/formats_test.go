@@ -64,7 +64,7 @@ func formatsOf(t *testing.T) []aFormat {
 
 // formatScene is a bridge with all ways to send a file.
 type formatScene struct {
-	DoorScene
+	CompatScene
 	to      bridge.JID
 	web     *Website
 	agent   Agent
@@ -74,10 +74,10 @@ type formatScene struct {
 
 func newFormatScene(t *testing.T, setting string) formatScene {
 	t.Helper()
-	s := formatScene{DoorScene: NewDoorScene(t, "COMPAT=waha,evolution,cloud", "MCP=send", "MCP_SENDS_PER_MINUTE=600", FetchesLoopback, setting), web: NewWebsite(t)}
+	s := formatScene{CompatScene: NewCompatScene(t, "COMPAT=waha,evolution,cloud", "MCP=send", "MCP_SENDS_PER_MINUTE=600", FetchesLoopback, setting), web: NewWebsite(t)}
 	s.to = bridge.JID(s.Friend.PN().String())
 	agents := s.Token(t, "agent", []bridge.JID{s.to}, bridge.ScopeRead, bridge.ScopeSend)
-	s.agent = Must(Connect(s.DoorScene.Process, t, agents, nil))(t)
+	s.agent = Must(Connect(s.CompatScene.Process, t, agents, nil))(t)
 	s.visitor = NewVisitor(t, s.Process)
 	if status, page := s.visitor.LogIn(TestToken); status != http.StatusOK {
 		t.Fatalf("log in: %d %s", status, page)

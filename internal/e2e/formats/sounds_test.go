@@ -228,14 +228,14 @@ func TestSounds_NothingConvertsOnWithoutTheBridge(t *testing.T) {
 	}
 }
 
-// The doors make voice notes of sounds, too.
-func TestSounds_ThroughTheDoors(t *testing.T) {
+// The compatibility APIs also convert audio to voice notes.
+func TestSounds_ThroughCompatibilityAPIs(t *testing.T) {
 	t.Parallel()
-	s := NewDoorScene(t, "COMPAT=waha,evolution,cloud", FetchesLoopback, WithFFmpeg(t))
+	s := NewCompatScene(t, "COMPAT=waha,evolution,cloud", FetchesLoopback, WithFFmpeg(t))
 	sound := NewWebsite(t).Has("/tone.wav", Tone(2))
 	data := InBase64(Tone(2))
 	json := map[string]string{"X-Api-Key": s.Full, "apikey": s.Full, "Authorization": "Bearer " + s.Full, "Content-Type": "application/json"}
-	for _, r := range []DoorRequest{
+	for _, r := range []CompatRequest{
 		{Method: "POST", Address: s.Address + "/waha/api/sendVoice", Header: json, Body: `{"chatId":"15550100301@c.us","file":{"url":"` + sound + `"},"convert":true}`},
 		{Method: "POST", Address: s.Address + "/waha/api/sendVoice", Header: json, Body: `{"chatId":"15550100301@c.us","file":{"data":"` + data + `","mimetype":"audio/wav"}}`},
 		{Method: "POST", Address: s.Address + "/evolution/message/sendWhatsAppAudio/bridged", Header: json, Body: `{"number":"15550100301","audio":"` + sound + `"}`},

@@ -36,7 +36,7 @@ var ConsoleCommands = map[string]string{
 	"docker compose cp bridged:/data/backup.db .":                                                                                              "needs a container engine",
 	"docker compose -f deploy/compose.fleet.yml up --build":                                                                                    "needs a container engine",
 	"export NATS_URL=nats://fleet:only-for-the-demo@127.0.0.1:4222":                                                                            "for the next one",
-	`nats request bridged.15550100200.api '{"method": "GET", "path": "/api/chats", "headers": {"Authorization": "Bearer only-for-the-demo"}}'`: "needs the client of NATS: TestFleet_RequestsComeThroughTheOneDoor asks the same",
+	`nats request bridged.15550100200.api '{"method": "GET", "path": "/api/chats", "headers": {"Authorization": "Bearer only-for-the-demo"}}'`: "needs the client of NATS: TestFleet_RequestsComeThroughTheOneWay asks the same",
 	"nsc generate creds --account FLEET --name bridged > deploy/kubernetes/nats.creds":                                                         "needs the tools of NATS",
 	"kubectl apply -k deploy/kubernetes":                                                                                                       "needs a cluster",
 	`kubectl exec --stdin --tty bridged-0 -- /usr/local/bin/bridged pair --phone "+1 555 010 0200"`:                                            "needs a cluster",

@@ -60,10 +60,10 @@ func behind(p *Process, t *testing.T, proxy string) *Process {
 
 // Below BASE_PATH everything works behind a reverse proxy that strips the path and behind one
 // that does not: the console in a browser, whose requests all stay below it, calls, streams,
-// hooks, doors and agents. Commands on the same machine do without it.
+// incoming webhooks, compatibility APIs and agents. Commands on the same machine do without it.
 func TestBasePath_BehindReverseProxies(t *testing.T) {
 	t.Parallel()
-	s := NewDoorScene(t, "BASE_PATH=/bridged", "COMPAT=cloud,waha", "MCP=read")
+	s := NewCompatScene(t, "BASE_PATH=/bridged", "COMPAT=cloud,waha", "MCP=read")
 	direct := *s.Process
 	isAlive(&direct, t)
 	for name, strips := range map[string]bool{"kept": false, "stripped": true} {
@@ -84,11 +84,11 @@ func TestBasePath_BehindReverseProxies(t *testing.T) {
 }
 
 // everything tries what is not in a browser.
-func everything(s DoorScene, t *testing.T) {
+func everything(s CompatScene, t *testing.T) {
 	t.Helper()
 	callsAndStreams(s, t)
 	hook(s, t)
-	doors(s, t)
+	uploads(s, t)
 	for way, agent := range map[string]Agent{
 		"over HTTP": Must(Connect(s.Process, t, s.Full, nil))(t), "by bridged mcp": Must(Relay(s.Process, t, WithoutSessions, s.Full, nil))(t),
 	} {
@@ -107,7 +107,7 @@ func isAlive(p *Process, t *testing.T) {
 }
 
 // callsAndStreams calls the API, and follows its events while a message comes in.
-func callsAndStreams(s DoorScene, t *testing.T) {
+func callsAndStreams(s CompatScene, t *testing.T) {
 	t.Helper()
 	isAlive(s.Process, t)
 	var document struct{ Servers []struct{ URL string } }
@@ -129,7 +129,7 @@ func callsAndStreams(s DoorScene, t *testing.T) {
 }
 
 // hook posts to the address of a hook, as a service does.
-func hook(s DoorScene, t *testing.T) {
+func hook(s CompatScene, t *testing.T) {
 	t.Helper()
 	name, chat, template := "alarm", s.Friend.PN().String(), "{{.payload.text}}"
 	made := Must(s.API.CreateHook(Within(t), client.HookChange{Name: &name, ChatJID: &chat, Template: &template}))(t)
@@ -146,12 +146,12 @@ func hook(s DoorScene, t *testing.T) {
 	Must(s.Friend.ReceivedText(Within(t), text))(t)
 }
 
-// doors uploads a file to the Cloud door and fetches it from the address that the door names.
-func doors(s DoorScene, t *testing.T) {
+// uploads sends a file to the API for clients of the Cloud API and fetches it from the address in the answer.
+func uploads(s CompatScene, t *testing.T) {
 	t.Helper()
 	picture := demo.Picture(20, 20)
 	id := s.UploadTo(t, "a.png", picture)
-	_, answer := s.Ask(t, DoorRequest{Method: "GET", Address: s.Address + "/cloud/v21.0/" + id, Header: Bearer(s.Full), Body: ""})
+	_, answer := s.Ask(t, CompatRequest{Method: "GET", Address: s.Address + "/cloud/v21.0/" + id, Header: Bearer(s.Full), Body: ""})
 	address, _ := At(answer, "url").(string)
 	if !strings.HasPrefix(address, "http://"+s.Address+"/cloud/") {
 		t.Fatalf("the file is at %v", answer)
@@ -166,7 +166,7 @@ func doors(s DoorScene, t *testing.T) {
 }
 
 // console uses the pages in a browser: none asks for anything outside the path.
-func console(s DoorScene, t *testing.T) *Browser {
+func console(s CompatScene, t *testing.T) *Browser {
 	t.Helper()
 	b := OpenBrowser(t, "http://"+s.Address)
 	b.Resize(1280, 900, false)

@@ -76,7 +76,7 @@ func startCaddy(t *testing.T, bridge string) (whole, below string, roots *x509.C
 // The example for Caddy, run by Caddy: over TLS at a name of its own, and below a path.
 func TestProxies_Caddy(t *testing.T) {
 	t.Parallel()
-	s := NewDoorScene(t, "BASE_PATH=/bridged", "COMPAT=cloud,waha", "MCP=read")
+	s := NewCompatScene(t, "BASE_PATH=/bridged", "COMPAT=cloud,waha", "MCP=read")
 	whole, below, roots := startCaddy(t, s.Address)
 	through := s
 	through.Process = behind(s.Process, t, "127.0.0.1:"+below)

@@ -132,16 +132,16 @@ func TestLinkPreviews_AreLeftOut(t *testing.T) {
 	})
 }
 
-// LINK_PREVIEWS makes them the default, and what a door's client asks for counts.
-func TestLinkPreviews_DefaultAndDoors(t *testing.T) {
+// LINK_PREVIEWS makes them the default, and what a client of a compatibility API asks for has precedence.
+func TestLinkPreviews_DefaultAndCompatibilityAPIs(t *testing.T) {
 	t.Parallel()
 	for _, byDefault := range []bool{false, true} {
 		t.Run(fmt.Sprint(byDefault), func(t *testing.T) {
 			t.Parallel()
-			s := NewDoorScene(t, "COMPAT=waha,evolution,cloud", FetchesLoopback, fmt.Sprint("LINK_PREVIEWS=", byDefault))
+			s := NewCompatScene(t, "COMPAT=waha,evolution,cloud", FetchesLoopback, fmt.Sprint("LINK_PREVIEWS=", byDefault))
 			url := hasPage(NewWebsite(t), "/page", "Title")
 			header := map[string]string{"X-Api-Key": s.Full, "apikey": s.Full, "Authorization": "Bearer " + s.Full, "Content-Type": "application/json"}
-			for door, body := range map[string]string{
+			for path, body := range map[string]string{
 				"/api/messages/send":                         `{"jid":"15550100301@s.whatsapp.net","text":"%s"}, "linkPreview":`,
 				"/waha/api/sendText":                         `{"chatId":"15550100301@c.us","text":"%s"}, "linkPreview":`,
 				"/evolution/message/sendText/bridged":        `{"number":"15550100301","text":"%s"}, "linkPreview":`,
@@ -149,19 +149,19 @@ func TestLinkPreviews_DefaultAndDoors(t *testing.T) {
 			} {
 				plain, field, _ := strings.Cut(fmt.Sprintf(body, url), ", ")
 				end := len(plain) - 1
-				if strings.HasPrefix(door, "/cloud") {
+				if strings.HasPrefix(path, "/cloud") {
 					end--
 				}
 				for asked, body := range map[string]string{
 					"": plain, "true": plain[:end] + ", " + field + "true" + plain[end:], "false": plain[:end] + ", " + field + "false" + plain[end:],
 				} {
 					s.Friend.Forget()
-					if resp, answer := s.Ask(t, DoorRequest{Method: "POST", Address: s.Address + door, Header: header, Body: body}); resp.StatusCode > 201 {
-						t.Fatalf("%s: %d %v", door, resp.StatusCode, answer)
+					if resp, answer := s.Ask(t, CompatRequest{Method: "POST", Address: s.Address + path, Header: header, Body: body}); resp.StatusCode > 201 {
+						t.Fatalf("%s: %d %v", path, resp.StatusCode, answer)
 					}
 					got := Must(s.Friend.Received(Within(t), func(got *simnet.Received) bool { return strings.Contains(got.Text(), url) }))(t)
 					if shows := got.Message.Message.GetExtendedTextMessage().GetTitle() == "Title"; shows != (asked == "true" || asked == "" && byDefault) {
-						t.Errorf("%s, asked %q: %v", door, asked, got.Message.Message)
+						t.Errorf("%s, asked %q: %v", path, asked, got.Message.Message)
 					}
 				}
 			}

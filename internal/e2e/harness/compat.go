@@ -18,8 +18,8 @@ import (
 	"bridged/internal/simnet"
 )
 
-// DoorScene is a paired bridge with compatibility APIs, a friend and tokens.
-type DoorScene struct {
+// CompatScene is a paired bridge with compatibility APIs, a friend and tokens.
+type CompatScene struct {
 	*Process
 	Network              *simnet.Network
 	Owner, Friend        *simnet.Phone
@@ -28,12 +28,12 @@ type DoorScene struct {
 	Full, Reader, Narrow string // tokens: to read and send, to read, and for another chat
 }
 
-var doorAddress = regexp.MustCompile(`"api":"evolution","address":"([^"]+)"`)
+var evolutionAddress = regexp.MustCompile(`"api":"evolution","address":"([^"]+)"`)
 
-func NewDoorScene(t *testing.T, settings ...string) DoorScene {
+func NewCompatScene(t *testing.T, settings ...string) CompatScene {
 	t.Helper()
 	network, owner := NewOwner(t, simnet.PhoneOptions{})
-	s := DoorScene{Network: network, Owner: owner, Friend: NewPhone(t, network, simnet.PhoneOptions{Number: "15550100301", Name: "Sam"})}
+	s := CompatScene{Network: network, Owner: owner, Friend: NewPhone(t, network, simnet.PhoneOptions{Number: "15550100301", Name: "Sam"})}
 	s.Process = StartBridge(t, network, append([]string{"COMPAT=waha,evolution", "COMPAT_LISTEN=evolution=127.0.0.1:0"}, settings...)...)
 	s.Device = Pair(t, s.Process, owner)
 	hello := Must(s.Friend.SendText(Within(t), owner.PN(), "hello"))(t)
@@ -43,7 +43,7 @@ func NewDoorScene(t *testing.T, settings ...string) DoorScene {
 	s.Full = s.Token(t, "full", nil, bridge.ScopeRead, bridge.ScopeSend)
 	s.Reader = s.Token(t, "reader", nil, bridge.ScopeRead)
 	s.Narrow = s.Token(t, "narrow", []bridge.JID{"15550100399@s.whatsapp.net"}, bridge.ScopeRead, bridge.ScopeSend)
-	listening := doorAddress.FindStringSubmatch(s.Log.String())
+	listening := evolutionAddress.FindStringSubmatch(s.Log.String())
 	if listening == nil { // a panic would leave the bridge running
 		t.Fatal("the log does not name the listener of COMPAT_LISTEN")
 	}
@@ -52,22 +52,22 @@ func NewDoorScene(t *testing.T, settings ...string) DoorScene {
 }
 
 // Token creates a token and returns its secret.
-func (s DoorScene) Token(t *testing.T, name string, chats []bridge.JID, scopes ...bridge.Scope) string {
+func (s CompatScene) Token(t *testing.T, name string, chats []bridge.JID, scopes ...bridge.Scope) string {
 	t.Helper()
 	made := Must(s.API.CreateToken(Within(t), client.NewToken{Name: name, Scopes: scopes, Chats: chats}))(t)
 	s.Secrets = append(s.Secrets, made.Secret)
 	return made.Secret
 }
 
-// DoorRequest is a request of a client of a compatibility API.
-type DoorRequest struct {
+// CompatRequest is a request of a client of a compatibility API.
+type CompatRequest struct {
 	Method, Address string
 	Header          map[string]string
 	Body            string
 }
 
 // Ask makes a request and returns the answer with its JSON.
-func (s DoorScene) Ask(t *testing.T, r DoorRequest) (*http.Response, any) {
+func (s CompatScene) Ask(t *testing.T, r CompatRequest) (*http.Response, any) {
 	t.Helper()
 	req := Must(http.NewRequestWithContext(Within(t), r.Method, "http://"+r.Address, strings.NewReader(r.Body)))(t)
 	for name, value := range r.Header {
@@ -106,9 +106,9 @@ func At(answer any, path string) any {
 }
 
 // NewCloudScene is a paired bridge with the Cloud API and the settings that its tests need.
-func NewCloudScene(t *testing.T) DoorScene {
+func NewCloudScene(t *testing.T) CompatScene {
 	t.Helper()
-	return NewDoorScene(t, "COMPAT=cloud", "COMPAT_URL_TOKEN=true", "WEBHOOK_ALLOW_PRIVATE=127.0.0.1/32", FetchesLoopback)
+	return NewCompatScene(t, "COMPAT=cloud", "COMPAT_URL_TOKEN=true", "WEBHOOK_ALLOW_PRIVATE=127.0.0.1/32", FetchesLoopback)
 }
 
 const CloudAccount = "491510000001"
@@ -119,7 +119,7 @@ func Bearer(token string) map[string]string {
 }
 
 // UploadTo uploads a file as clients do, and returns its id.
-func (s DoorScene) UploadTo(t *testing.T, name string, file []byte) string {
+func (s CompatScene) UploadTo(t *testing.T, name string, file []byte) string {
 	t.Helper()
 	var form bytes.Buffer
 	w := multipart.NewWriter(&form)
@@ -129,7 +129,7 @@ func (s DoorScene) UploadTo(t *testing.T, name string, file []byte) string {
 		t.Fatal(err)
 	}
 	header := map[string]string{"Authorization": "Bearer " + s.Full, "Content-Type": w.FormDataContentType()}
-	resp, answer := s.Ask(t, DoorRequest{"POST", s.Address + "/cloud/v21.0/" + CloudAccount + "/media", header, form.String()})
+	resp, answer := s.Ask(t, CompatRequest{"POST", s.Address + "/cloud/v21.0/" + CloudAccount + "/media", header, form.String()})
 	id, _ := At(answer, "id").(string)
 	if resp.StatusCode != http.StatusOK || id == "" {
 		t.Fatalf("uploaded: %d %v", resp.StatusCode, answer)

@@ -15,10 +15,10 @@ import (
 
 // A webhook that n8n's node sets gets what flows read, each event at an address of its own,
 // with the files of messages in base64.
-func TestDoors_EvolutionWebhook(t *testing.T) {
+func TestCompat_EvolutionWebhook(t *testing.T) {
 	t.Parallel()
-	s := NewDoorScene(t, "WEBHOOK_ALLOW_PRIVATE=127.0.0.0/8")
-	receiver := newDoorReceiver(t, func(p doorPost) error {
+	s := NewCompatScene(t, "WEBHOOK_ALLOW_PRIVATE=127.0.0.0/8")
+	receiver := newReceiver(t, func(p post) error {
 		if event, _ := At(p.json, "event").(string); p.path != "/evo/"+strings.ReplaceAll(event, ".", "-") || p.header.Get("X-Flow") != "7" || At(p.json, "apikey") != nil {
 			return fmt.Errorf("event %s with %v", event, p.header)
 		}

@@ -13,35 +13,35 @@ import (
 	. "bridged/internal/e2e/harness"
 )
 
-// doorPost is what came to a receiver of a door's webhook.
-type doorPost struct {
+// post is a request that a receiver of a webhook got.
+type post struct {
 	path   string
 	header http.Header
 	body   []byte
 	json   any
 }
 
-// doorReceiver keeps what is posted to it. verify checks a signature over the raw bytes.
-type doorReceiver struct {
+// receiver keeps what is posted to it. verify checks a signature over the raw bytes.
+type receiver struct {
 	*httptest.Server
 	t      *testing.T
-	verify func(doorPost) error
+	verify func(post) error
 
 	mu    sync.Mutex
-	posts []doorPost
+	posts []post
 }
 
-func newDoorReceiver(t *testing.T, verify func(doorPost) error) *doorReceiver {
+func newReceiver(t *testing.T, verify func(post) error) *receiver {
 	t.Helper()
-	r := &doorReceiver{t: t, verify: verify}
+	r := &receiver{t: t, verify: verify}
 	r.Server = httptest.NewServer(r)
 	t.Cleanup(r.Close)
 	return r
 }
 
 // ServeHTTP implements http.Handler.
-func (r *doorReceiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
-	p := doorPost{path: req.URL.Path, header: req.Header}
+func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	p := post{path: req.URL.Path, header: req.Header}
 	var err error
 	if p.body, err = io.ReadAll(req.Body); err == nil {
 		err = json.Unmarshal(p.body, &p.json)
@@ -59,13 +59,13 @@ func (r *doorReceiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	r.posts = append(r.posts, p)
 }
 
-// wait returns the first post that has all values, by path as in [doorCase].
-func (r *doorReceiver) wait(reads map[string]any) (found doorPost) {
+// wait returns the first post that has all values, by path as in [compatCase].
+func (r *receiver) wait(reads map[string]any) (found post) {
 	r.t.Helper()
 	Eventually(r.t, func() error {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		i := slices.IndexFunc(r.posts, func(p doorPost) bool {
+		i := slices.IndexFunc(r.posts, func(p post) bool {
 			for path, want := range reads {
 				if !isValue(At(p.json, path), want) {
 					return false
@@ -83,7 +83,7 @@ func (r *doorReceiver) wait(reads map[string]any) (found doorPost) {
 }
 
 // bodies returns what came; mu is held.
-func (r *doorReceiver) bodies() (all string) {
+func (r *receiver) bodies() (all string) {
 	for _, p := range r.posts {
 		all += "\n" + p.path + " " + string(p.body)
 	}
@@ -91,7 +91,7 @@ func (r *doorReceiver) bodies() (all string) {
 }
 
 // count returns how many posts have a value.
-func (r *doorReceiver) count(path string, want any) (n int) {
+func (r *receiver) count(path string, want any) (n int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, p := range r.posts {

@@ -19,9 +19,9 @@ import (
 	"bridged/internal/simnet"
 )
 
-// evolution is a bridge's Evolution door with a key.
+// evolution is a bridge's compatibility API for Evolution's clients, with a key.
 type evolution struct {
-	DoorScene
+	CompatScene
 	key string
 }
 
@@ -33,7 +33,7 @@ func (e evolution) call(t *testing.T, status int, method, route, query, body str
 	for i := 0; i+1 < len(headers); i += 2 {
 		header[headers[i]] = headers[i+1]
 	}
-	resp, answer := e.Ask(t, DoorRequest{Method: method, Address: e.Address + "/evolution/" + route + "/bridged" + query, Header: header, Body: body})
+	resp, answer := e.Ask(t, CompatRequest{Method: method, Address: e.Address + "/evolution/" + route + "/bridged" + query, Header: header, Body: body})
 	if resp.StatusCode != status {
 		t.Fatalf("%s %s%s: %d %v, want %d", method, route, query, resp.StatusCode, answer, status)
 	}
@@ -51,11 +51,11 @@ func (e evolution) send(t *testing.T, route, body string, headers ...string) *wa
 	return Must(e.Friend.ReceivedID(Within(t), id))(t).Message.Message
 }
 
-// TestDoors_EvolutionSends sends what n8n's node, evolution-api-sdk and old flows send, with
+// TestCompat_EvolutionSends sends what n8n's node, evolution-api-sdk and old flows send, with
 // the defaults of their fields, and looks at what arrives on the phone.
-func TestDoors_EvolutionSends(t *testing.T) {
+func TestCompat_EvolutionSends(t *testing.T) {
 	t.Parallel()
-	s := NewDoorScene(t, FetchesLoopback, "MEDIA_MAX_BYTES=6MiB")
+	s := NewCompatScene(t, FetchesLoopback, "MEDIA_MAX_BYTES=6MiB")
 	e := evolution{s, s.Full}
 	web := NewWebsite(t)
 	serve := func(path, mimeType string, file []byte) string {
@@ -237,20 +237,20 @@ func TestDoors_EvolutionSends(t *testing.T) {
 		}
 		e.call(t, http.StatusBadRequest, "POST", "message/sendMedia", "", `{"number":"`+jid+`","mediatype":"image","media":"aGk=","mentionsEveryOne":true}`)
 	})
-	check(e.DoorScene, t, []doorCase{
-		{"not on WhatsApp", DoorRequest{Method: "POST", Address: e.Address + "/evolution/message/sendText/bridged", Header: map[string]string{"apikey": e.key}, Body: `{"number":"15550109999","text":"x"}`}, 400, map[string]any{
+	check(e.CompatScene, t, []compatCase{
+		{"not on WhatsApp", CompatRequest{Method: "POST", Address: e.Address + "/evolution/message/sendText/bridged", Header: map[string]string{"apikey": e.key}, Body: `{"number":"15550109999","text":"x"}`}, 400, map[string]any{
 			"response.message.0.jid": `15550109999@s\.whatsapp\.net`, "response.message.0.exists": false, "response.message.0.number": "15550109999",
 		}},
-		{"no kind", DoorRequest{Method: "POST", Address: e.Address + "/evolution/message/sendMedia/bridged", Header: map[string]string{"apikey": e.key}, Body: `{"number":"15550100301","media":"aGk="}`}, 400, map[string]any{"response.message.0": ".*mediatype.*"}},
-		{"no file", DoorRequest{Method: "POST", Address: e.Address + "/evolution/message/sendMedia/bridged", Header: map[string]string{"apikey": e.key}, Body: `{"number":"15550100301","mediatype":"image"}`}, 400, map[string]any{"response.message.0": "the file is missing.*"}},
-		{"a file without the key", DoorRequest{Method: "POST", Address: e.Address + "/evolution/message/sendMedia/bridged", Header: nil, Body: `{"number":"15550100301","mediatype":"image","media":"aGk="}`}, 401, nil},
+		{"no kind", CompatRequest{Method: "POST", Address: e.Address + "/evolution/message/sendMedia/bridged", Header: map[string]string{"apikey": e.key}, Body: `{"number":"15550100301","media":"aGk="}`}, 400, map[string]any{"response.message.0": ".*mediatype.*"}},
+		{"no file", CompatRequest{Method: "POST", Address: e.Address + "/evolution/message/sendMedia/bridged", Header: map[string]string{"apikey": e.key}, Body: `{"number":"15550100301","mediatype":"image"}`}, 400, map[string]any{"response.message.0": "the file is missing.*"}},
+		{"a file without the key", CompatRequest{Method: "POST", Address: e.Address + "/evolution/message/sendMedia/bridged", Header: nil, Body: `{"number":"15550100301","mediatype":"image","media":"aGk="}`}, 401, nil},
 	})
 }
 
-// TestDoors_EvolutionChats reads and changes chats and messages as flows do.
-func TestDoors_EvolutionChats(t *testing.T) {
+// TestCompat_EvolutionChats reads and changes chats and messages as flows do.
+func TestCompat_EvolutionChats(t *testing.T) {
 	t.Parallel()
-	s := NewDoorScene(t)
+	s := NewCompatScene(t)
 	e := evolution{s, s.Full}
 	const sam = "15550100301@s.whatsapp.net"
 	ofSam := func(rest string) string { return `{"where":{"key":{"remoteJid":"` + sam + `"` + rest }

@@ -10,14 +10,14 @@ import (
 )
 
 // formScene is a bridge with all compatibility APIs.
-func newFormScene(t *testing.T) DoorScene {
+func newFormScene(t *testing.T) CompatScene {
 	t.Helper()
-	return NewDoorScene(t, "COMPAT=waha,evolution,cloud", FetchesLoopback)
+	return NewCompatScene(t, "COMPAT=waha,evolution,cloud", FetchesLoopback)
 }
 
-// TestDoors_TakeEveryFormThatClientsSend: per route, the bodies of n8n's nodes, of SDKs,
+// TestCompat_TakeEveryFormThatClientsSend: per route, the bodies of n8n's nodes, of SDKs,
 // bots, plugins and old scripts.
-func TestDoors_TakeEveryFormThatClientsSend(t *testing.T) {
+func TestCompat_TakeEveryFormThatClientsSend(t *testing.T) {
 	t.Parallel()
 	s := newFormScene(t)
 	const card = `BEGIN:VCARD\nVERSION:3.0\nFN:Jane Doe\nORG:Company Name;\nTEL;type=CELL;type=VOICE;waid=911111111111:+91 11111 11111\nEND:VCARD`
@@ -45,7 +45,7 @@ func TestDoors_TakeEveryFormThatClientsSend(t *testing.T) {
 	key := map[string]string{"X-Api-Key": s.Full, "Content-Type": "application/json"}
 	for route, bodies := range waha {
 		for i, body := range bodies {
-			check(s, t, []doorCase{{fmt.Sprintf("WAHA %s %d", route, i), DoorRequest{Method: "POST", Address: s.Address + "/waha/api/" + route, Header: key, Body: "{" + body + "}"}, 201, nil}})
+			check(s, t, []compatCase{{fmt.Sprintf("WAHA %s %d", route, i), CompatRequest{Method: "POST", Address: s.Address + "/waha/api/" + route, Header: key, Body: "{" + body + "}"}, 201, nil}})
 		}
 	}
 
@@ -66,8 +66,8 @@ func TestDoors_TakeEveryFormThatClientsSend(t *testing.T) {
 	}
 	for route, bodies := range evolution {
 		for i, body := range bodies {
-			request := DoorRequest{Method: "POST", Address: s.Address + "/evolution/message/" + route + "/bridged", Header: map[string]string{"apikey": s.Full, "Content-Type": "application/json"}, Body: "{" + body + "}"}
-			check(s, t, []doorCase{{fmt.Sprintf("Evolution %s %d", route, i), request, 201, nil}})
+			request := CompatRequest{Method: "POST", Address: s.Address + "/evolution/message/" + route + "/bridged", Header: map[string]string{"apikey": s.Full, "Content-Type": "application/json"}, Body: "{" + body + "}"}
+			check(s, t, []compatCase{{fmt.Sprintf("Evolution %s %d", route, i), request, 201, nil}})
 		}
 	}
 
@@ -81,8 +81,8 @@ func TestDoors_TakeEveryFormThatClientsSend(t *testing.T) {
 		`"to":"15550100301","type":"contacts","contacts":[{"addresses":[],"birthday":"","emails":[],"name":{"formatted_name":"Ada"},"org":{},"phones":[{"wa_id":"15551234567","type":"WORK"}],"urls":[]}]`,
 		`"to":"15550100301","type":"interactive","interactive":{"type":"cta_url","body":{"text":"Look"},"action":{"name":"cta_url","parameters":{"display_text":"Open","url":"https://example.com"}}}`,
 	} {
-		request := DoorRequest{Method: "POST", Address: s.Address + "/cloud/v21.0/" + CloudAccount + "/messages", Header: Bearer(s.Full), Body: "{" + body + "}"}
-		check(s, t, []doorCase{{fmt.Sprintf("Cloud %d", i), request, 200, map[string]any{"messages.0.id": "wamid.+"}}})
+		request := CompatRequest{Method: "POST", Address: s.Address + "/cloud/v21.0/" + CloudAccount + "/messages", Header: Bearer(s.Full), Body: "{" + body + "}"}
+		check(s, t, []compatCase{{fmt.Sprintf("Cloud %d", i), request, 200, map[string]any{"messages.0.id": "wamid.+"}}})
 	}
 
 	names := map[string]bool{}
@@ -95,23 +95,23 @@ func TestDoors_TakeEveryFormThatClientsSend(t *testing.T) {
 }
 
 // messageID returns the id of the newest message of Sam's chat.
-func messageID(s DoorScene, t *testing.T) string {
+func messageID(s CompatScene, t *testing.T) string {
 	t.Helper()
 	var list struct{ Messages []struct{ MsgID string } }
 	s.Get("/api/messages/individual/15550100301@s.whatsapp.net?limit=1").Want(200).Decode(&list)
 	return list.Messages[0].MsgID
 }
 
-// TestDoors_RefusalsNameTheirOwnFields, not bridged's, which the caller never wrote.
-func TestDoors_RefusalsNameTheirOwnFields(t *testing.T) {
+// TestCompat_RefusalsNameTheirOwnFields, not bridged's, which the caller never wrote.
+func TestCompat_RefusalsNameTheirOwnFields(t *testing.T) {
 	t.Parallel()
 	s := newFormScene(t)
 	long := strings.Repeat("x", 70000)
 	type refused struct{ route, body, field string }
 	check := func(api, address string, header map[string]string, path string, cases []refused) {
 		for _, c := range cases {
-			request := DoorRequest{Method: "POST", Address: s.Address + address + c.route, Header: header, Body: "{" + c.body + "}"}
-			check(s, t, []doorCase{{api + " " + c.route + " " + c.field, request, 400, map[string]any{path: `.*\b` + c.field + `\b.*`}}})
+			request := CompatRequest{Method: "POST", Address: s.Address + address + c.route, Header: header, Body: "{" + c.body + "}"}
+			check(s, t, []compatCase{{api + " " + c.route + " " + c.field, request, 400, map[string]any{path: `.*\b` + c.field + `\b.*`}}})
 		}
 	}
 	check("WAHA", "/waha/api/", map[string]string{"X-Api-Key": s.Full}, "message", []refused{

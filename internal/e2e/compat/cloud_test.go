@@ -26,7 +26,7 @@ import (
 
 // What Chatwoot, Typebot, kapso and the libraries ask of the Cloud API, byte for byte where
 // it matters, and what they read of the answers.
-func TestDoors_Cloud(t *testing.T) {
+func TestCompat_Cloud(t *testing.T) {
 	t.Parallel()
 	s := NewCloudScene(t)
 	base, key := s.Address+"/cloud", Bearer(s.Full)
@@ -34,19 +34,19 @@ func TestDoors_Cloud(t *testing.T) {
 	web := NewWebsite(t)
 	picture := web.Has("/a.png", demo.Picture(20, 20))
 	sent := map[string]any{"messaging_product": "whatsapp", "contacts.0.wa_id": "15550100301", "messages.0.id": `wamid\.[A-Za-z0-9_-]+`}
-	post := func(body string) DoorRequest {
-		return DoorRequest{Method: "POST", Address: messages, Header: key, Body: body}
+	post := func(body string) CompatRequest {
+		return CompatRequest{Method: "POST", Address: messages, Header: key, Body: body}
 	}
 	fails := func(code float64) map[string]any {
 		return map[string]any{"error.code": code, "error.message": `\(#\d+\) .+`, "error.type": "OAuthException", "error.fbtrace_id": ".+", "error.error_data.details": ".+"}
 	}
 	missing := map[string]any{"error.code": 100.0, "error.type": "GraphMethodException", "error.message": "Unsupported .*"}
-	check(s, t, []doorCase{
-		{"Chatwoot's set-up, with the key in the address", DoorRequest{Method: "GET", Address: base + "/v14.0/" + CloudAccount + "/message_templates?access_token=" + s.Full, Header: nil, Body: ""}, 200, map[string]any{"paging.cursors.after": ""}},
-		{"Chatwoot's text", DoorRequest{Method: "POST", Address: base + "/v13.0/" + CloudAccount + "/messages", Header: key, Body: `{"messaging_product":"whatsapp","context":null,"to":"15550100301","text":{"body":"from Chatwoot"},"type":"text"}`}, 200, sent},
+	check(s, t, []compatCase{
+		{"Chatwoot's set-up, with the key in the address", CompatRequest{Method: "GET", Address: base + "/v14.0/" + CloudAccount + "/message_templates?access_token=" + s.Full, Header: nil, Body: ""}, 200, map[string]any{"paging.cursors.after": ""}},
+		{"Chatwoot's text", CompatRequest{Method: "POST", Address: base + "/v13.0/" + CloudAccount + "/messages", Header: key, Body: `{"messaging_product":"whatsapp","context":null,"to":"15550100301","text":{"body":"from Chatwoot"},"type":"text"}`}, 200, sent},
 		{"Chatwoot's choices", post(`{"messaging_product":"whatsapp","to":"15550100301","interactive":{"type":"button","body":{"text":"Which?"},"action":{"buttons":[{"type":"reply","reply":{"id":"a","title":"Red"}},{"type":"reply","reply":{"id":"b","title":"Blue"}}]}},"type":"interactive"}`), 200, sent},
 		{"kapso", post(`{"messaging_product":"whatsapp","recipient_type":"individual","to":"+1 555 010-0301","type":"text","text":{"body":"from kapso","preview_url":false}}`), 200, sent},
-		{"without a type", DoorRequest{Method: "POST", Address: base + "//v21.0//" + CloudAccount + "/messages/", Header: key, Body: `{"messaging_product":"whatsapp","recipient":"15550100301","text":{"body":"plain"}}`}, 200, sent},
+		{"without a type", CompatRequest{Method: "POST", Address: base + "//v21.0//" + CloudAccount + "/messages/", Header: key, Body: `{"messaging_product":"whatsapp","recipient":"15550100301","text":{"body":"plain"}}`}, 200, sent},
 		{"a list", post(`{"to":"15550100301","type":"interactive","interactive":{"type":"list","header":{"type":"text","text":"Menu"},"body":{"text":"Choose"},"footer":{"text":"thanks"},"action":{"button":"Open","sections":[{"title":"Hot","rows":[{"id":"1","title":"Soup","description":"of the day"}]},{"title":"Cold","rows":[{"id":"2","title":"Salad"}]}]}}}`), 200, sent},
 		{"a picture by link", post(`{"to":"15550100301","type":"image","image":{"link":"` + picture + `","caption":"a picture"}}`), 200, sent},
 		{"a document by link", post(`{"to":"15550100301","type":"document","document":{"link":"` + picture + `","filename":"plan/1.png"}}`), 200, sent},
@@ -63,16 +63,16 @@ func TestDoors_Cloud(t *testing.T) {
 		{"not on WhatsApp", post(`{"to":"15550109999","type":"text","text":{"body":"x"}}`), 400, fails(131026)},
 		{"no recipient", post(`{"type":"text","text":{"body":"x"}}`), 400, fails(100)},
 		{"no text", post(`{"to":"15550100301","type":"text"}`), 400, fails(100)},
-		{"a wrong key", DoorRequest{Method: "POST", Address: messages, Header: Bearer("x"), Body: `{}`}, 401, fails(190)},
-		{"without the scope to send", DoorRequest{Method: "POST", Address: messages, Header: Bearer(s.Reader), Body: `{"to":"15550100301","text":{"body":"x"}}`}, 403, fails(10)},
-		{"outside the token's chats", DoorRequest{Method: "POST", Address: messages, Header: Bearer(s.Narrow), Body: `{"to":"15550100301","text":{"body":"x"}}`}, 400, fails(100)},
-		{"another number", DoorRequest{Method: "POST", Address: base + "/v21.0/15550000000/messages", Header: key, Body: `{"to":"15550100301","text":{"body":"x"}}`}, 400, missing},
-		{"Typebot's number", DoorRequest{Method: "GET", Address: base + "/v21.0/" + CloudAccount, Header: key, Body: ""}, 200, map[string]any{"id": CloudAccount, "display_phone_number": CloudAccount, "verified_name": "Olga", "status": "CONNECTED"}},
-		{"Typebot's numbers", DoorRequest{Method: "GET", Address: base + "/v21.0/" + CloudAccount + "/phone_numbers?fields=display_phone_number", Header: key, Body: ""}, 200, map[string]any{"data.0.id": CloudAccount}},
-		{"Typebot's token", DoorRequest{Method: "GET", Address: base + "/v21.0/debug_token?input_token=" + s.Full, Header: key, Body: ""}, 200, map[string]any{"data.is_valid": true, "data.scopes.1": "whatsapp_business_messaging"}},
-		{"register", DoorRequest{Method: "POST", Address: base + "/v21.0/" + CloudAccount + "/register", Header: key, Body: `{"messaging_product":"whatsapp","pin":"123456"}`}, 200, map[string]any{"success": true}},
-		{"the profile", DoorRequest{Method: "GET", Address: base + "/v21.0/" + CloudAccount + "/whatsapp_business_profile", Header: key, Body: ""}, 200, map[string]any{"data.0.messaging_product": "whatsapp"}},
-		{"elsewhere", DoorRequest{Method: "GET", Address: base + "/v21.0/me/accounts", Header: key, Body: ""}, 400, missing},
+		{"a wrong key", CompatRequest{Method: "POST", Address: messages, Header: Bearer("x"), Body: `{}`}, 401, fails(190)},
+		{"without the scope to send", CompatRequest{Method: "POST", Address: messages, Header: Bearer(s.Reader), Body: `{"to":"15550100301","text":{"body":"x"}}`}, 403, fails(10)},
+		{"outside the token's chats", CompatRequest{Method: "POST", Address: messages, Header: Bearer(s.Narrow), Body: `{"to":"15550100301","text":{"body":"x"}}`}, 400, fails(100)},
+		{"another number", CompatRequest{Method: "POST", Address: base + "/v21.0/15550000000/messages", Header: key, Body: `{"to":"15550100301","text":{"body":"x"}}`}, 400, missing},
+		{"Typebot's number", CompatRequest{Method: "GET", Address: base + "/v21.0/" + CloudAccount, Header: key, Body: ""}, 200, map[string]any{"id": CloudAccount, "display_phone_number": CloudAccount, "verified_name": "Olga", "status": "CONNECTED"}},
+		{"Typebot's numbers", CompatRequest{Method: "GET", Address: base + "/v21.0/" + CloudAccount + "/phone_numbers?fields=display_phone_number", Header: key, Body: ""}, 200, map[string]any{"data.0.id": CloudAccount}},
+		{"Typebot's token", CompatRequest{Method: "GET", Address: base + "/v21.0/debug_token?input_token=" + s.Full, Header: key, Body: ""}, 200, map[string]any{"data.is_valid": true, "data.scopes.1": "whatsapp_business_messaging"}},
+		{"register", CompatRequest{Method: "POST", Address: base + "/v21.0/" + CloudAccount + "/register", Header: key, Body: `{"messaging_product":"whatsapp","pin":"123456"}`}, 200, map[string]any{"success": true}},
+		{"the profile", CompatRequest{Method: "GET", Address: base + "/v21.0/" + CloudAccount + "/whatsapp_business_profile", Header: key, Body: ""}, 200, map[string]any{"data.0.messaging_product": "whatsapp"}},
+		{"elsewhere", CompatRequest{Method: "GET", Address: base + "/v21.0/me/accounts", Header: key, Body: ""}, 400, missing},
 	})
 	for _, text := range []string{"from Chatwoot", "Which?\n\n1. Red\n2. Blue", "from kapso", "plain", "*Menu*\n\nChoose\n\n*Hot*\n1. Soup – of the day\n\n*Cold*\n2. Salad\n\n_thanks_", "a picture"} {
 		Must(s.Friend.ReceivedText(Within(t), text))(t)
@@ -93,13 +93,13 @@ func TestDoors_Cloud(t *testing.T) {
 
 // Uploaded files are sent by their ids, received ones are downloaded in two steps, a send
 // with a key is repeated once, and a message's id serves replies, reactions and reading.
-func TestDoors_CloudFilesAndIDs(t *testing.T) {
+func TestCompat_CloudFilesAndIDs(t *testing.T) {
 	t.Parallel()
 	s := NewCloudScene(t)
 	key, base := Bearer(s.Full), s.Address+"/cloud/v21.0/"
 	send := func(body string) any {
 		t.Helper()
-		resp, answer := s.Ask(t, DoorRequest{Method: "POST", Address: base + CloudAccount + "/messages", Header: key, Body: body})
+		resp, answer := s.Ask(t, CompatRequest{Method: "POST", Address: base + CloudAccount + "/messages", Header: key, Body: body})
 		if resp.StatusCode != http.StatusOK {
 			t.Fatalf("%s: %d %v", body, resp.StatusCode, answer)
 		}
@@ -122,7 +122,7 @@ func TestDoors_CloudFilesAndIDs(t *testing.T) {
 			t.Errorf("the %s has %d other bytes", kind, len(content))
 		}
 	}
-	if resp, answer := s.Ask(t, DoorRequest{Method: "DELETE", Address: base + id, Header: key, Body: ""}); resp.StatusCode != http.StatusOK || At(answer, "success") != true {
+	if resp, answer := s.Ask(t, CompatRequest{Method: "DELETE", Address: base + id, Header: key, Body: ""}); resp.StatusCode != http.StatusOK || At(answer, "success") != true {
 		t.Errorf("deleted: %d %v", resp.StatusCode, answer)
 	}
 
@@ -131,7 +131,7 @@ func TestDoors_CloudFilesAndIDs(t *testing.T) {
 	var shown any
 	Eventually(t, func() error {
 		var resp *http.Response
-		if resp, shown = s.Ask(t, DoorRequest{Method: "GET", Address: base + received + "/", Header: key, Body: ""}); resp.StatusCode != http.StatusOK {
+		if resp, shown = s.Ask(t, CompatRequest{Method: "GET", Address: base + received + "/", Header: key, Body: ""}); resp.StatusCode != http.StatusOK {
 			return fmt.Errorf("shown: %d %v", resp.StatusCode, shown)
 		}
 		return nil
@@ -164,13 +164,13 @@ func TestDoors_CloudFilesAndIDs(t *testing.T) {
 	}
 	send(`{"to":"15550100301","type":"reaction","reaction":{"message_id":"` + message + `","emoji":"👍"}}`)
 	Must(s.Friend.Received(Within(t), func(r *simnet.Received) bool { return r.Message.Message.GetReactionMessage().GetText() == "👍" }))(t)
-	reads := DoorRequest{Method: "POST", Address: base + CloudAccount + "/messages", Header: key, Body: `{"messaging_product":"whatsapp","status":"read","message_id":"` + message + `","typing_indicator":{"type":"text"}}`}
+	reads := CompatRequest{Method: "POST", Address: base + CloudAccount + "/messages", Header: key, Body: `{"messaging_product":"whatsapp","status":"read","message_id":"` + message + `","typing_indicator":{"type":"text"}}`}
 	if resp, answer := s.Ask(t, reads); resp.StatusCode != http.StatusOK || At(answer, "success") != true {
 		t.Errorf("read: %d %v", resp.StatusCode, answer)
 	}
 	Must(s.Friend.WaitReceipt(Within(t), came, "read"))(t)
 
-	keyed := DoorRequest{Method: "POST", Address: base + CloudAccount + "/messages", Header: map[string]string{"Authorization": "Bearer " + s.Full, "Idempotency-Key": "order-1"}, Body: `{"to":"15550100301","text":{"body":"once"}}`}
+	keyed := CompatRequest{Method: "POST", Address: base + CloudAccount + "/messages", Header: map[string]string{"Authorization": "Bearer " + s.Full, "Idempotency-Key": "order-1"}, Body: `{"to":"15550100301","text":{"body":"once"}}`}
 	_, first := s.Ask(t, keyed)
 	again, second := s.Ask(t, keyed)
 	if At(first, "messages.0.id") != At(second, "messages.0.id") || again.Header.Get("Idempotency-Replayed") != "true" {
@@ -181,7 +181,7 @@ func TestDoors_CloudFilesAndIDs(t *testing.T) {
 	s.Set("COMPAT=waha")
 	s.Restart()
 	if left, err := os.ReadDir(filepath.Join(s.Env["DATA_DIR"], "uploads")); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("the door is closed, and has left %v, %v", left, err)
+		t.Errorf("the API is closed, and has left %v, %v", left, err)
 	}
 }
 
@@ -251,11 +251,11 @@ func (r *cloudReceiver) waits(path string, want any) (found any) {
 
 // A receiver that subscribed gets messages, reactions and statuses, signed, and no more once
 // that ends.
-func TestDoors_CloudWebhook(t *testing.T) {
+func TestCompat_CloudWebhook(t *testing.T) {
 	t.Parallel()
 	s := NewCloudScene(t)
 	receiver := newCloudReceiver(t)
-	apps := DoorRequest{Method: "POST", Address: s.Address + "/cloud/v21.0/" + CloudAccount + "/subscribed_apps", Header: Bearer(TestToken), Body: ""}
+	apps := CompatRequest{Method: "POST", Address: s.Address + "/cloud/v21.0/" + CloudAccount + "/subscribed_apps", Header: Bearer(TestToken), Body: ""}
 	subscribe := func(token string) (*http.Response, any) {
 		r := apps
 		r.Body = fmt.Sprintf(`{"override_callback_uri":%q,"verify_token":%q}`, receiver.URL, token)
@@ -293,7 +293,7 @@ func TestDoors_CloudWebhook(t *testing.T) {
 			t.Errorf("%s is %v, want %v", path, got, want)
 		}
 	}
-	_, sent := s.Ask(t, DoorRequest{Method: "POST", Address: s.Address + "/cloud/" + CloudAccount + "/messages", Header: Bearer(s.Full), Body: fmt.Sprintf(`{"to":"15550100301","text":{"body":"hi"},"context":{"message_id":"%v"}}`, At(value, "messages.0.id"))})
+	_, sent := s.Ask(t, CompatRequest{Method: "POST", Address: s.Address + "/cloud/" + CloudAccount + "/messages", Header: Bearer(s.Full), Body: fmt.Sprintf(`{"to":"15550100301","text":{"body":"hi"},"context":{"message_id":"%v"}}`, At(value, "messages.0.id"))})
 	id := At(sent, "messages.0.id")
 	receiver.waits("statuses.0.id", id)
 	got := Must(s.Friend.ReceivedText(Within(t), "hi"))(t)
@@ -319,7 +319,7 @@ func TestDoors_CloudWebhook(t *testing.T) {
 	if from != fay.LID().User {
 		t.Errorf("Fay is %v, want %s", from, fay.LID().User)
 	}
-	s.Ask(t, DoorRequest{Method: "POST", Address: s.Address + "/cloud/" + CloudAccount + "/messages", Header: Bearer(s.Full), Body: fmt.Sprintf(`{"to":"%v","text":{"body":"hello, Fay"}}`, from)})
+	s.Ask(t, CompatRequest{Method: "POST", Address: s.Address + "/cloud/" + CloudAccount + "/messages", Header: Bearer(s.Full), Body: fmt.Sprintf(`{"to":"%v","text":{"body":"hello, Fay"}}`, from)})
 	Must(fay.ReceivedText(Within(t), "hello, Fay"))(t)
 
 	apps.Method = "DELETE"

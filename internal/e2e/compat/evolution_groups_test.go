@@ -16,11 +16,11 @@ import (
 	"bridged/internal/simnet"
 )
 
-// TestDoors_EvolutionGroupsAndInstance makes and changes a group, then links the account
+// TestCompat_EvolutionGroupsAndInstance makes and changes a group, then links the account
 // anew.
-func TestDoors_EvolutionGroupsAndInstance(t *testing.T) {
+func TestCompat_EvolutionGroupsAndInstance(t *testing.T) {
 	t.Parallel()
-	s := NewDoorScene(t, "COMPAT_INSTANCE=my instance")
+	s := NewCompatScene(t, "COMPAT_INSTANCE=my instance")
 	full := s.Token(t, "manager", nil, bridge.ScopeRead, bridge.ScopeSend, bridge.ScopeManage)
 	e := renamed{evolution{s, full}}
 	eva := NewPhone(t, e.Network, simnet.PhoneOptions{Number: "15550100304", Name: "Eva"})
@@ -115,12 +115,12 @@ func TestDoors_EvolutionGroupsAndInstance(t *testing.T) {
 	})
 }
 
-// renamed is a door whose instance has another name.
+// renamed is a compatibility API whose instance has another name.
 type renamed struct{ evolution }
 
 func (e renamed) call(t *testing.T, status int, method, route, query, body string) any {
 	t.Helper()
-	resp, answer := e.Ask(t, DoorRequest{Method: method, Address: e.Address + "/evolution/" + route + "/my%20instance" + query, Header: map[string]string{"apikey": e.key}, Body: body})
+	resp, answer := e.Ask(t, CompatRequest{Method: method, Address: e.Address + "/evolution/" + route + "/my%20instance" + query, Header: map[string]string{"apikey": e.key}, Body: body})
 	if resp.StatusCode != status {
 		t.Fatalf("%s %s%s %s: %d %.300v, want %d", method, route, query, body, resp.StatusCode, answer, status)
 	}

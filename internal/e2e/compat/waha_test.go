@@ -20,18 +20,18 @@ import (
 
 // What n8n's node, waha-mcp, openclaw's plugin and scripts ask of WAHA beside a text, and
 // what they read of the answers.
-func TestDoors_WAHAWhole(t *testing.T) {
+func TestCompat_WAHAWhole(t *testing.T) {
 	t.Parallel()
-	s := NewDoorScene(t)
+	s := NewCompatScene(t)
 	base := s.Address + "/waha/api"
 	key := map[string]string{"X-Api-Key": s.Full, "Content-Type": "application/json", "Accept": "application/json"}
 	sam := "15550100301@c.us"
 	sent := map[string]any{"id": `true_15550100301@c\.us_[0-9A-F]+`, "fromMe": true, "ackName": "PENDING", "hasMedia": true}
 	picture := base64.StdEncoding.EncodeToString(Portrait(t, 40, 90))
-	ask := func(name, method, path, body string, status int, reads map[string]any) doorCase {
-		return doorCase{name, DoorRequest{Method: method, Address: base + path, Header: key, Body: body}, status, reads}
+	ask := func(name, method, path, body string, status int, reads map[string]any) compatCase {
+		return compatCase{name, CompatRequest{Method: method, Address: base + path, Header: key, Body: body}, status, reads}
 	}
-	check(s, t, []doorCase{
+	check(s, t, []compatCase{
 		ask("n8n's image, which has the wrong type", "POST", "/sendImage", `{"session":"default","chatId":"`+sam+`","file":{"mimetype":"image/png","filename":"filename.png","data":"`+picture+`"},"reply_to":"","caption":"a chart"}`, 201, sent),
 		ask("n8n's file", "POST", "/sendFile", `{"chatId":"`+sam+`","file":{"mimetype":"image/jpeg","filename":"notes.txt","data":"data:text/plain;base64,aGVsbG8="},"caption":""}`, 201, sent),
 		ask("a voice note that is none", "POST", "/sendVoice", `{"chatId":"`+sam+`","file":{"mimetype":"audio/ogg; codecs=opus","data":"`+base64.StdEncoding.EncodeToString(Song())+`"},"convert":true}`, 201, sent),
@@ -61,14 +61,14 @@ func TestDoors_WAHAWhole(t *testing.T) {
 		ask("old clients' messages", "GET", "/messages?session=default&chatId="+sam+"&limit=0", "", 200, map[string]any{"0.fromMe": true}),
 		ask("a linked account has no QR code", "GET", "/default/auth/qr?format=image", "", 422, map[string]any{"status": "WORKING", "expected.0": "SCAN_QR_CODE"}),
 		ask("another session's chats", "GET", "/mine/chats", "", 422, map[string]any{"error": `Session "mine" does not exist`}),
-		{"health", DoorRequest{Method: "GET", Address: s.Address + "/waha/health", Header: key, Body: ""}, 200, map[string]any{"status": "ok"}},
+		{"health", CompatRequest{Method: "GET", Address: s.Address + "/waha/health", Header: key, Body: ""}, 200, map[string]any{"status": "ok"}},
 	})
 
 	// One message's life: read, edited, reacted to, forwarded and deleted by its whole name.
-	_, text := s.Ask(t, DoorRequest{Method: "POST", Address: base + "/sendText", Header: key, Body: `{"chatId":"` + sam + `","text":"by hand"}`})
+	_, text := s.Ask(t, CompatRequest{Method: "POST", Address: base + "/sendText", Header: key, Body: `{"chatId":"` + sam + `","text":"by hand"}`})
 	id := At(text, "id").(string)
 	one := "/default/chats/" + sam + "/messages/" + id
-	check(s, t, []doorCase{
+	check(s, t, []compatCase{
 		ask("one message", "GET", one, "", 200, map[string]any{"id": id, "body": "by hand"}),
 		ask("edited", "PUT", one, `{"text":"by hand, twice"}`, 200, map[string]any{"body": "by hand, twice"}),
 		ask("reacted to", "PUT", "/reaction", `{"session":"default","messageId":"`+id+`","reaction":"👍"}`, 200, map[string]any{"id": "true_.*"}),
@@ -78,7 +78,7 @@ func TestDoors_WAHAWhole(t *testing.T) {
 	})
 
 	// A file that came comes back byte for byte, in parts too.
-	_, list := s.Ask(t, DoorRequest{Method: "GET", Address: base + "/default/chats/" + sam + "/messages?limit=100", Header: key, Body: ""})
+	_, list := s.Ask(t, CompatRequest{Method: "GET", Address: base + "/default/chats/" + sam + "/messages?limit=100", Header: key, Body: ""})
 	link := ""
 	for _, m := range list.([]any) {
 		if url, _ := At(m, "media.url").(string); At(m, "media.mimetype") == "image/jpeg" {
@@ -96,41 +96,41 @@ func TestDoors_WAHAWhole(t *testing.T) {
 }
 
 // Groups as the GOWS engine shows them: made, changed, left.
-func TestDoors_WAHAGroups(t *testing.T) {
+func TestCompat_WAHAGroups(t *testing.T) {
 	t.Parallel()
-	s := NewDoorScene(t)
+	s := NewCompatScene(t)
 	base := s.Address + "/waha/api/default/groups"
 	key := map[string]string{"X-Api-Key": s.Full, "Content-Type": "application/json"}
-	resp, made := s.Ask(t, DoorRequest{Method: "POST", Address: base, Header: key, Body: `{"name":"Walks","participants":[{"id":"15550100301@c.us"}]}`})
+	resp, made := s.Ask(t, CompatRequest{Method: "POST", Address: base, Header: key, Body: `{"name":"Walks","participants":[{"id":"15550100301@c.us"}]}`})
 	if resp.StatusCode != http.StatusCreated {
 		t.Fatalf("%d %v", resp.StatusCode, made)
 	}
 	group := base + "/" + At(made, "JID").(string)
 	member := `{"participants":[{"id":"15550100301@c.us"}]}`
-	check(s, t, []doorCase{
-		{"one", DoorRequest{Method: "GET", Address: group, Header: key, Body: ""}, 200, map[string]any{"Name": "Walks", "Participants.1.JID": ".*"}},
-		{"all", DoorRequest{Method: "GET", Address: base, Header: key, Body: ""}, 200, map[string]any{"0.Name": "Walks"}},
-		{"subject", DoorRequest{Method: "PUT", Address: group + "/subject", Header: key, Body: `{"subject":"Long walks"}`}, 200, nil},
-		{"picture", DoorRequest{Method: "PUT", Address: group + "/picture", Header: key, Body: `{"file":{"mimetype":"image/png","data":"` + InBase64(Banner(t, color.Black)) + `"}}`}, 200, map[string]any{"success": true}},
-		{"picture by address", DoorRequest{Method: "PUT", Address: group + "/picture", Header: key, Body: `{"file":{"url":"https://example.com/a.png"}}`}, 400, map[string]any{"message": ".*does not fetch pictures of groups.*"}},
-		{"no picture", DoorRequest{Method: "DELETE", Address: group + "/picture", Header: key, Body: ""}, 200, map[string]any{"success": true}},
-		{"description", DoorRequest{Method: "PUT", Address: group + "/description", Header: key, Body: `{"description":"On Sundays"}`}, 200, nil},
-		{"promote", DoorRequest{Method: "POST", Address: group + "/admin/promote", Header: key, Body: member}, 200, map[string]any{"0.Error": 0.0}},
-		{"demote", DoorRequest{Method: "POST", Address: group + "/admin/demote", Header: key, Body: member}, 200, nil},
-		{"members alone", DoorRequest{Method: "GET", Address: group + "/participants", Header: key, Body: ""}, 200, map[string]any{"0.JID": ".*"}},
-		{"everybody is mentioned", DoorRequest{Method: "POST", Address: s.Address + "/waha/api/sendText", Header: key, Body: `{"chatId":"` + At(made, "JID").(string) + `","text":"Hello @15550100301","mentions":["all"]}`}, 201, nil},
-		{"remove", DoorRequest{Method: "POST", Address: group + "/participants/remove", Header: key, Body: member}, 200, nil},
-		{"leave", DoorRequest{Method: "POST", Address: group + "/leave", Header: key, Body: ""}, 201, nil},
-		{"no group", DoorRequest{Method: "GET", Address: base + "/15550100301@c.us", Header: key, Body: ""}, 400, map[string]any{"message": ".*is no group"}},
+	check(s, t, []compatCase{
+		{"one", CompatRequest{Method: "GET", Address: group, Header: key, Body: ""}, 200, map[string]any{"Name": "Walks", "Participants.1.JID": ".*"}},
+		{"all", CompatRequest{Method: "GET", Address: base, Header: key, Body: ""}, 200, map[string]any{"0.Name": "Walks"}},
+		{"subject", CompatRequest{Method: "PUT", Address: group + "/subject", Header: key, Body: `{"subject":"Long walks"}`}, 200, nil},
+		{"picture", CompatRequest{Method: "PUT", Address: group + "/picture", Header: key, Body: `{"file":{"mimetype":"image/png","data":"` + InBase64(Banner(t, color.Black)) + `"}}`}, 200, map[string]any{"success": true}},
+		{"picture by address", CompatRequest{Method: "PUT", Address: group + "/picture", Header: key, Body: `{"file":{"url":"https://example.com/a.png"}}`}, 400, map[string]any{"message": ".*does not fetch pictures of groups.*"}},
+		{"no picture", CompatRequest{Method: "DELETE", Address: group + "/picture", Header: key, Body: ""}, 200, map[string]any{"success": true}},
+		{"description", CompatRequest{Method: "PUT", Address: group + "/description", Header: key, Body: `{"description":"On Sundays"}`}, 200, nil},
+		{"promote", CompatRequest{Method: "POST", Address: group + "/admin/promote", Header: key, Body: member}, 200, map[string]any{"0.Error": 0.0}},
+		{"demote", CompatRequest{Method: "POST", Address: group + "/admin/demote", Header: key, Body: member}, 200, nil},
+		{"members alone", CompatRequest{Method: "GET", Address: group + "/participants", Header: key, Body: ""}, 200, map[string]any{"0.JID": ".*"}},
+		{"everybody is mentioned", CompatRequest{Method: "POST", Address: s.Address + "/waha/api/sendText", Header: key, Body: `{"chatId":"` + At(made, "JID").(string) + `","text":"Hello @15550100301","mentions":["all"]}`}, 201, nil},
+		{"remove", CompatRequest{Method: "POST", Address: group + "/participants/remove", Header: key, Body: member}, 200, nil},
+		{"leave", CompatRequest{Method: "POST", Address: group + "/leave", Header: key, Body: ""}, 201, nil},
+		{"no group", CompatRequest{Method: "GET", Address: base + "/15550100301@c.us", Header: key, Body: ""}, 400, map[string]any{"message": ".*is no group"}},
 	})
 }
 
 // A session's webhook, made as WAHA's clients make it, gets each event in WAHA's form,
-// signed with its key; files of messages are behind links of the door.
-func TestDoors_WAHAWebhook(t *testing.T) {
+// signed with its key; links of the API lead to files of messages.
+func TestCompat_WAHAWebhook(t *testing.T) {
 	t.Parallel()
-	s := NewDoorScene(t, "WEBHOOK_ALLOW_PRIVATE=127.0.0.0/8", "PUBLIC_URL=https://bridge.example")
-	receiver := newDoorReceiver(t, func(p doorPost) error {
+	s := NewCompatScene(t, "WEBHOOK_ALLOW_PRIVATE=127.0.0.0/8", "PUBLIC_URL=https://bridge.example")
+	receiver := newReceiver(t, func(p post) error {
 		mac := hmac.New(sha512.New, []byte("a key of mine"))
 		mac.Write(p.body)
 		if got := p.header.Get("X-Webhook-Hmac"); got != hex.EncodeToString(mac.Sum(nil)) || p.header.Get("X-Webhook-Hmac-Algorithm") != "sha512" {
@@ -145,10 +145,10 @@ func TestDoors_WAHAWebhook(t *testing.T) {
 	s.Secrets = append(s.Secrets, manager.Secret)
 	key := map[string]string{"X-Api-Key": manager.Secret, "Content-Type": "application/json"}
 	hook := `{"url":"` + receiver.URL + `/webhook/7/waha","events":["message","message.any","message.ack","message.reaction","message.edited","message.revoked","poll.vote","session.status"],"hmac":{"key":"a key of mine"},"retries":{"policy":"linear","delaySeconds":2,"attempts":15},"customHeaders":[{"name":"X-Flow","value":"7"}]}`
-	check(s, t, []doorCase{
-		{"made", DoorRequest{Method: "POST", Address: s.Address + "/waha/api/sessions", Header: key, Body: `{"name":"default","start":true,"config":{"webhooks":[` + hook + `]}}`}, 201, map[string]any{"config.webhooks.0.url": ".*/webhook/7/waha", "config.webhooks.0.hmac": nil}},
-		{"and made again", DoorRequest{Method: "PUT", Address: s.Address + "/waha/api/sessions/default", Header: key, Body: `{"config":{"webhooks":[` + hook + `]}}`}, 200, map[string]any{"config.webhooks.0.events.0": "message", "config.webhooks.1": nil}},
-		{"by others", DoorRequest{Method: "POST", Address: s.Address + "/waha/api/sessions", Header: map[string]string{"X-Api-Key": s.Full}, Body: `{"config":{"webhooks":[` + hook + `]}}`}, 403, nil},
+	check(s, t, []compatCase{
+		{"made", CompatRequest{Method: "POST", Address: s.Address + "/waha/api/sessions", Header: key, Body: `{"name":"default","start":true,"config":{"webhooks":[` + hook + `]}}`}, 201, map[string]any{"config.webhooks.0.url": ".*/webhook/7/waha", "config.webhooks.0.hmac": nil}},
+		{"and made again", CompatRequest{Method: "PUT", Address: s.Address + "/waha/api/sessions/default", Header: key, Body: `{"config":{"webhooks":[` + hook + `]}}`}, 200, map[string]any{"config.webhooks.0.events.0": "message", "config.webhooks.1": nil}},
+		{"by others", CompatRequest{Method: "POST", Address: s.Address + "/waha/api/sessions", Header: map[string]string{"X-Api-Key": s.Full}, Body: `{"config":{"webhooks":[` + hook + `]}}`}, 403, nil},
 	})
 
 	me := Must(s.API.Status(Within(t)))(t).User.JID
@@ -174,7 +174,7 @@ func TestDoors_WAHAWebhook(t *testing.T) {
 	Must(s.Friend.Revoke(Within(t), owner, hi))(t)
 	receiver.wait(map[string]any{"event": "message.revoked", "payload.revokedMessageId": hi, "payload.after.fromMe": false})
 
-	_, made := s.Ask(t, DoorRequest{Method: "POST", Address: s.Address + "/waha/api/sendPoll", Header: map[string]string{"X-Api-Key": s.Full}, Body: `{"chatId":"15550100301","poll":{"name":"When?","options":["now","later"]}}`})
+	_, made := s.Ask(t, CompatRequest{Method: "POST", Address: s.Address + "/waha/api/sendPoll", Header: map[string]string{"X-Api-Key": s.Full}, Body: `{"chatId":"15550100301","poll":{"name":"When?","options":["now","later"]}}`})
 	poll := Must(s.Friend.ReceivedID(Within(t), At(made, "_data.Info.ID").(string)))(t)
 	receiver.wait(map[string]any{"event": "message.any", "payload.body": "When\\?", "payload.fromMe": true})
 	receiver.wait(map[string]any{"event": "message.ack", "payload.ackName": "DEVICE|READ", "payload.fromMe": true})
@@ -191,5 +191,5 @@ func TestDoors_WAHAWebhook(t *testing.T) {
 		}
 	}
 	receiver.wait(map[string]any{"event": "session.status", "payload.status": "WORKING"})
-	check(s, t, []doorCase{{"removed", DoorRequest{Method: "PUT", Address: s.Address + "/waha/api/sessions/default", Header: key, Body: `{"config":{"webhooks":[]}}`}, 200, map[string]any{"config.webhooks.0": nil}}})
+	check(s, t, []compatCase{{"removed", CompatRequest{Method: "PUT", Address: s.Address + "/waha/api/sessions/default", Header: key, Body: `{"config":{"webhooks":[]}}`}, 200, map[string]any{"config.webhooks.0": nil}}})
 }

@@ -16,7 +16,7 @@ func (t mergeTx) PersonChanged(p people.Person) { t.updateChats(p) }
 
 // SenderRenamed gives the pending changes of a sender their new JID.
 func (t mergeTx) SenderRenamed(from, into bridge.JID) {
-	pendingTx{t.writeTx}.movePending("sender", string(from), string(into))
+	pendingTx(t).movePending("sender", string(from), string(into))
 }
 
 // Merging moves all rows of one person to another.
@@ -26,11 +26,11 @@ func (t mergeTx) Merging(from, into int64) {
 	t.mergeMembers(from, into)
 	t.mergeAnswers(from, into)
 	t.mergePrivateChats(from, into)
-	pendingTx{t.writeTx}.mergePending(from, into)
+	pendingTx(t).mergePending(from, into)
 }
 
 // Merged applies the pending changes that have waited for two chats to become one.
-func (t mergeTx) Merged(into people.Person) { pendingTx{t.writeTx}.applyPendingIn(into.JID()) }
+func (t mergeTx) Merged(into people.Person) { pendingTx(t).applyPendingIn(into.JID()) }
 
 // mergePerson lists the simple moves from one person (?1) to another. The timer that was set
 // last stays.
@@ -66,7 +66,7 @@ func (t mergeTx) mergeMembers(from, into int64) {
 			is_super_admin = max(is_super_admin, excluded.is_super_admin)`, into, from)
 	t.Run("DELETE FROM members WHERE person = ?", from)
 	for _, chat := range groups {
-		groupTx{t.writeTx}.countMembers(chat)
+		groupTx(t).countMembers(chat)
 	}
 }
 

@@ -22,13 +22,13 @@ func (t editTx) saveEdit(f bridge.Edit) {
 		t.saveUpload(f, m, found)
 		return
 	case !found, m.isAlias && !t.isAuthor(m, f.Editor):
-		pendingTx{t.writeTx}.postpone(f)
+		pendingTx(t).postpone(f)
 		return
 	case !t.isAuthor(m, f.Editor), m.deleted != 0, f.Timestamp.UnixMilli() < m.edited:
 		return
 	}
 	if t.awaitsOriginal(m, f.Chat, f.Target) {
-		pendingTx{t.writeTx}.postpone(f)
+		pendingTx(t).postpone(f)
 	}
 	if m.isPlaceholder() && !isWhole(f.New) {
 		f.New = bridge.Message{MessageType: m.kind, Content: f.New.Content}
@@ -50,7 +50,7 @@ func (t editTx) applyEdit(m target, f bridge.Edit) {
 			return
 		}
 	}
-	f.New = quoteTx{t.writeTx}.withoutDeletedQuote(f.New)
+	f.New = quoteTx(t).withoutDeletedQuote(f.New)
 	keepQuote(before.Context, &f.New)
 	// An edit does not restart the timer, and a forwarded message remains forwarded.
 	f.New.Expiration, f.New.IsForwarded = before.Expiration, before.Forwarded || f.New.IsForwarded
@@ -172,7 +172,7 @@ func (t editTx) replaceFile(f bridge.Edit) {
 // addAlias adds an id to a message of the chat, and applies the pending changes of that id.
 func (t editTx) addAlias(chat bridge.JID, id string, seq int64) {
 	if t.Change("INSERT INTO aliases (id, message) VALUES (?, ?) ON CONFLICT DO NOTHING", id, seq) > 0 {
-		pendingTx{t.writeTx}.applyPending(chat, id)
+		pendingTx(t).applyPending(chat, id)
 	}
 }
 

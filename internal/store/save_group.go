@@ -37,7 +37,7 @@ func (t groupTx) saveGroup(f bridge.Group) {
 	t.countMembers(c.id)
 	renamed := t.nameGroup(c.id)
 	if !known {
-		pendingTx{t.writeTx}.applyPendingIn(f.JID)
+		pendingTx(t).applyPendingIn(f.JID)
 	}
 	if members || facts > 0 || renamed || timed {
 		data := columns.GroupData{}

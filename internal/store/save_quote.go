@@ -37,7 +37,7 @@ func (t quoteTx) isDeleted(q *bridge.Quoted) bool {
 		return stored.deleted != 0
 	}
 	deleters := sqlite.List[bridge.JID](t.Conn, "SELECT sender FROM pending_changes WHERE chat = ? AND target = ? AND kind = ?",
-		pendingTx{t.writeTx}.pendingChat(q.ChatJID), q.MsgID, pendingDeletion)
+		pendingTx(t).pendingChat(q.ChatJID), q.MsgID, pendingDeletion)
 	for _, by := range deleters {
 		if t.mayDeleteQuoted(q.ChatJID, q.SenderJID, by) {
 			return true

@@ -19,6 +19,11 @@ const preKeyBatch = 50
 // 2 s instead of 40, a lost one counts as closed after 3 s instead of 30, and
 // history is retried soon. It fails if the tests leave goroutines behind.
 func TestMain(m *testing.M) {
+	// Most tests wait for timeouts more than they compute. A -parallel on the command line
+	// still wins.
+	if err := flag.Set("test.parallel", "4"); err != nil {
+		panic(err)
+	}
 	flag.Parse()
 	whatsmeow.KeepAliveIntervalMin, whatsmeow.KeepAliveIntervalMax = 500*time.Millisecond, 600*time.Millisecond
 	whatsmeow.KeepAliveResponseDeadline = time.Second

@@ -21,7 +21,7 @@ const preKeyBatch = 50
 func TestMain(m *testing.M) {
 	// Most tests wait for timeouts more than they compute. A -parallel on the command line
 	// still wins.
-	if err := flag.Set("test.parallel", "4"); err != nil {
+	if err := flag.Set("test.parallel", "3"); err != nil {
 		panic(err)
 	}
 	flag.Parse()

@@ -229,7 +229,8 @@ func TestMoved_AMemberOfAGroup(t *testing.T) {
 				if err != nil || len(g.Participants) != 2 || g.Participants[0].JID != jidOf(sam) || g.Participants[0].LID != lidOf(sam) || !g.Participants[0].IsSuperAdmin {
 					t.Errorf("the group: %+v, %v", g.Participants, err)
 				}
-				before := a.device().Counters().Sent
+				tries := func() int { c := a.device().Counters(); return c.Sent - c.Resent }
+				before := tries()
 				sent, err := a.send(jid, "after")
 				if err != nil {
 					t.Fatal(err)
@@ -237,7 +238,8 @@ func TestMoved_AMemberOfAGroup(t *testing.T) {
 				if _, err := sam.ReceivedID(ctx, sent.ID); err != nil {
 					t.Error(err)
 				}
-				if tries := a.device().Counters().Sent - before; tries != 1 {
+				// A phone that continues with its keys may ask for a message that it got before it was ready.
+				if tries := tries() - before; tries != 1 {
 					t.Errorf("%d tries, want 1", tries)
 				}
 			})

@@ -49,8 +49,8 @@ type Counters struct {
 	Delivered, Redelivered int
 	// Acknowledged counts stanzas that the device acknowledged; IgnoredAcks counts acknowledgements lost to IgnoreAcks.
 	Acknowledged, IgnoredAcks int
-	// Sent counts messages from the device; Rejected those answered with an error.
-	Sent, Rejected int
+	// Sent counts messages from the device; Resent those that answer a retry receipt, and Rejected those answered with an error.
+	Sent, Resent, Rejected int
 	// KeysTaken counts the device's one-time keys that were given to others.
 	KeysTaken int
 	// RetryReceipts counts requests to send a message again that the device could not decrypt.

@@ -12,6 +12,9 @@ import (
 // handleMessage routes and acknowledges a device's message. The caller holds Directory.Mu.
 func (n *Server) handleMessage(d *people.Device, node *Node) {
 	d.Count.Sent++
+	if isResend(node) {
+		d.Count.Resent++
+	}
 	fault := d.Faults.NextSend()
 	if fault.Code != 0 {
 		d.Count.Rejected++

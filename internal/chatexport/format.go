@@ -114,11 +114,11 @@ func (s *shapeCount) examples(one, other Order, c calendar) (examples []Example)
 	return examples
 }
 
-// isForeign reports whether a year is not of the Gregorian or the Buddhist calendar: years of eras are named or have three
-// digits, Islamic and Persian years are around 1400, Hebrew years after 5700.
+// isForeign reports whether a year is of a calendar that is not known: Islamic and Persian years are around 1400,
+// Hebrew years after 5700.
 func isForeign(h prefix) bool {
 	year := h.long()
-	return h.era || year.width == 3 || year.width == 4 && (year.value < 1900 || year.value > 2700)
+	return h.era == 0 && year.width == 4 && (year.value < 1900 || year.value > 2700)
 }
 
 // format is how a text is written.
@@ -146,7 +146,7 @@ func (s *detection) format() (format, error) {
 	case found == nil:
 		return f, bridge.Invalid("no line begins with a date and a time: this is not the text of an exported chat")
 	case 2*found.foreign > found.lines:
-		return f, unknownDates("its years are not of the Gregorian or the Buddhist calendar")
+		return f, unknownDates("its years are of a calendar that is not known")
 	}
 	f.senderCount = found.senderCount
 	var err error

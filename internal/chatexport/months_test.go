@@ -27,7 +27,7 @@ func readsAs(t *testing.T, text string) (lines []string, err error) {
 	return lines, nil
 }
 
-// Dates with names of months, and without a separator before the sender.
+// Dates with names of months, with eras after the year, and without a separator before the sender.
 func TestRead_DatesOfOldApps(t *testing.T) {
 	for name, c := range map[string]struct{ text, date string }{
 		"English, day first":   {"13 Jun 2018, 21:25 - Ana: bok\n13 Jun 2018, 21:26 - Marko: bok Ana", "2018-06-13"},
@@ -40,6 +40,9 @@ func TestRead_DatesOfOldApps(t *testing.T) {
 		"Russian":              {"5 июня 2018 г., 21:25 - Ana: bok\n5 июня 2018 г., 21:26 - Marko: bok Ana", "2018-06-05"},
 		"Croatian iPhone":      {"5. 6. 2018. 21:25:15 Ana: bok\n5. 6. 2018. 21:26:15 Marko: bok Ana\n13. 6. 2018. 21:26:15 Marko: i opet", "2018-06-05"},
 		"old iPhone, 12 hours": {"13/6/2018 9:25:15 PM Ana: bok\n13/6/2018 9:26:15 PM Marko: bok Ana", "2018-06-13"},
+		"Heisei":               {"6/13/30 H, 21:25 - Ana: bok\n6/13/30 H, 21:26 - Marko: bok Ana", "2018-06-13"},
+		"Reiwa in full":        {"13/6/3 Reiwa, 21:25 - Ana: bok\n13/6/3 Reiwa, 21:26 - Marko: bok Ana", "2021-06-13"},
+		"Minguo":               {"6/13/110 Minguo, 21:25 - Ana: bok\n6/13/110 Minguo, 21:26 - Marko: bok Ana", "2021-06-13"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := readsAs(t, c.text)

@@ -72,10 +72,14 @@ func isFuture(at, now time.Time) bool { return at.After(now.AddDate(0, 0, 1)) }
 func (h prefix) day(order Order, c calendar) (time.Time, bool) {
 	at := map[Order][3]int{DMY: {2, 1, 0}, MDY: {2, 0, 1}, YMD: {0, 1, 2}}[order]
 	year, width, month, day := h.date[at[0]], h.width[at[0]], h.date[at[1]], h.date[at[2]]
-	if h.width[at[1]] > 2 || h.width[at[2]] > 2 || h.named && order != DMY || (h.sign == "年" || h.sign == "년") && order != YMD || width == 1 || width == 3 || h.era {
+	if h.width[at[1]] > 2 || h.width[at[2]] > 2 || h.named && order != DMY || (h.era != 0 && !h.eraLast || h.sign == "年" || h.sign == "년") && order != YMD || h.eraLast && order == YMD || width == 3 && (year < 90 || year > 200) {
 		return time.Time{}, false
 	}
 	switch {
+	case h.era != 0:
+		year += h.era
+	case width == 3: // of the Republic of China
+		year += 1911
 	case width == 4 && year > 2400:
 		year -= 543
 	case width <= 2 && c == buddhist:
@@ -84,7 +88,7 @@ func (h prefix) day(order Order, c calendar) (time.Time, bool) {
 		year += 2000
 	}
 	date := time.Date(year, time.Month(month), day, 0, 0, 0, 0, time.UTC)
-	if date.Month() != time.Month(month) || date.Day() != day {
+	if width == 1 && h.era == 0 || date.Month() != time.Month(month) || date.Day() != day {
 		return time.Time{}, false
 	}
 	return date, true
@@ -172,6 +176,8 @@ func (s *shapeCount) isUsual(order Order) bool {
 // this one.
 func (h prefix) isUsual(order Order) bool {
 	switch {
+	case h.eraLast:
+		return order != YMD
 	case h.width[0] > 2 || h.sign == "年" || h.sign == "년":
 		return order == YMD
 	case h.sign == "/":

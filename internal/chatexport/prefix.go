@@ -1,7 +1,6 @@
 package chatexport
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -33,7 +32,8 @@ type prefix struct {
 	width     [3]int // in digits
 	sign      string // between the numbers of the date, without spaces
 	dotted    bool   // with spaces between them, and a dot at the end: 24. 2. 13.
-	era       bool   // the date names an era
+	era       int    // years before the first of an era that is named; 0 for none
+	eraLast   bool   // the era is named after the year, which is then the last number of the date
 	named     bool   // the month has its name, and the date is given day first
 	hour      int
 	minute    int
@@ -252,13 +252,11 @@ func timestampIn(date, clock []number, timeFirst bool, tail string) (h prefix, o
 	before, behind := joint, tail
 	if timeFirst {
 		before, behind = leading, joint+" "+tail
-	} else {
-		name, _, _ := strings.Cut(strings.TrimSpace(joint), ",")
-		name, _, _ = strings.Cut(name, " ")
-		h.era = eras.MatchString(strings.TrimSpace(leading)) || eras.MatchString(name)
-		if !h.era && !slices.Contains(commonEra, strings.TrimSpace(leading)) {
-			return prefix{}, false
-		}
+	} else if h.era, ok = eras[strings.ToLower(strings.TrimSpace(leading))]; !ok {
+		return prefix{}, false
+	} else if h.era == 0 {
+		h.era, before = eraAfter(joint)
+		h.eraLast = h.era != 0
 	}
 	if h.sign == "年" || h.sign == "년" {
 		before, behind = withoutDay.Replace(before), withoutDay.Replace(behind)
@@ -296,8 +294,24 @@ func isClock(clock []number) bool {
 	return len(clock) == 2 || clock[2].width == 2 && (first == strings.TrimSpace(clock[2].before) || slices.Contains([]string{"分", "분", "min"}, strings.TrimSpace(clock[2].before)))
 }
 
-// eras matches names of eras in Japanese and Taiwanese dates (Unicode CLDR 47, calendars japanese and roc), which are refused.
-var eras = regexp.MustCompile(`(?i)^(令和|平成|昭和|民國|民国|中華民國|reiwa|heisei|sh[oō]wa|minguo|r\.o\.c\.|roc|[rhs])$`)
+// eras has the year before the first one of each era by its name in lower case (Unicode CLDR 47, calendars
+// japanese and roc), and 0 for names of the common era, or none.
+var eras = map[string]int{
+	"令和": 2018, "平成": 1988, "昭和": 1925, "r": 2018, "h": 1988, "s": 1925, "reiwa": 2018, "heisei": 1988, "shōwa": 1925, "showa": 1925,
+	"民國": 1911, "民国": 1911, "中華民國": 1911, "minguo": 1911, "r.o.c.": 1911, "roc": 1911,
+	"西元": 0, "公元": 0, "西暦": 0, "": 0,
+}
 
-// commonEra lists the words that may precede a Gregorian year.
-var commonEra = []string{"", "西元", "公元", "西暦"}
+// eraAfter removes an era from the words between a date and a time, and returns the year before its
+// first one; 0 without an era. A single letter must be a capital.
+func eraAfter(joint string) (era int, rest string) {
+	name := strings.TrimSpace(joint)
+	if end := strings.IndexAny(name, " ,"); end >= 0 {
+		name = name[:end]
+	}
+	era = eras[strings.ToLower(name)]
+	if era == 0 || len(name) == 1 && strings.ToLower(name) == name {
+		return 0, joint
+	}
+	return era, strings.Replace(joint, name, "", 1)
+}

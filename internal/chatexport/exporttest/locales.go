@@ -100,6 +100,11 @@ var Locales = []Locale{
 		deleted: "このメッセージは削除されました", edited: "このメッセージは編集されました", call: "音声通話不在着信",
 		notice: "メッセージと通話はエンドツーエンド暗号化されています。",
 	}, {
+		Name: "ja, of the emperor", android: stamp{layout: "令和06年1月2日 15:04", years: -2018}, iPhone: stamp{layout: "R06/01/02 PM3:04:05", am: "午前", pm: "午後", years: -2018},
+		omitted: "メディアなし", attached: "ファイル添付", image: "画像は含まれていません", document: "ドキュメントは含まれていません", with: "添付ファイル",
+		deleted: "このメッセージは削除されました", edited: "このメッセージは編集されました", call: "不在着信",
+		notice: "メッセージと通話はエンドツーエンド暗号化されています。",
+	}, {
 		Name: "ko", android: stamp{layout: "2006. 1. 2. PM 3:04", am: "오전", pm: "오후"}, iPhone: stamp{layout: "2006. 1. 2. PM 3:04:05", am: "오전", pm: "오후"},
 		omitted: "미디어 파일 제외됨", attached: "파일 첨부됨", image: "이미지 생략됨", document: "문서 생략됨", with: "첨부됨",
 		deleted: "이 메시지는 삭제되었습니다", edited: "이 메시지는 수정되었습니다", call: "부재중 전화",
@@ -110,7 +115,7 @@ var Locales = []Locale{
 		deleted: "这条消息已被删除", edited: "此消息已编辑", call: "未接语音通话",
 		notice: "消息和通话都进行端到端加密。",
 	}, {
-		Name: "zh-TW", android: stamp{layout: "2006年1月2日 PM3:04", am: "上午", pm: "下午"}, iPhone: stamp{layout: "2006/1/2 PM3:04:05", am: "上午", pm: "下午"},
+		Name: "zh-TW, of the republic", android: stamp{layout: "民國2006年1月2日 PM3:04", am: "上午", pm: "下午", years: -1911}, iPhone: stamp{layout: "2006/1/2 PM3:04:05", am: "上午", pm: "下午", years: -1911},
 		omitted: "忽略多媒體檔", attached: "附件檔案", image: "圖片已略去", document: "文件已略去", with: "附件",
 		deleted: "此訊息已刪除", edited: "此訊息已編輯", call: "未接語音通話",
 		notice: "訊息和通話經端對端加密。",

@@ -80,15 +80,12 @@ func TestFail2ban_FindsRefusedTokens(t *testing.T) {
 		expect(t, found)
 	})
 	t.Run("fail2ban", func(t *testing.T) {
-		program, err := exec.LookPath("fail2ban-regex")
-		if err != nil {
-			t.Skip("fail2ban is not installed")
-		}
+		tool := program(t, "fail2ban-regex")
 		file := filepath.Join(t.TempDir(), "bridged.log")
 		if err := os.WriteFile(file, []byte(strings.Join(lines, "")), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		out := Must(exec.CommandContext(Within(t), program, "--out", "ip", file, filter).Output())(t)
+		out := Must(exec.CommandContext(Within(t), tool, "--out", "ip", file, filter).Output())(t)
 		expect(t, strings.Fields(string(out)))
 	})
 }

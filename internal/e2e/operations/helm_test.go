@@ -1,13 +1,14 @@
 package operations
 
 import (
+	"encoding/json"
 	"os"
 	"os/exec"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"go.yaml.in/yaml/v3"
+	"github.com/oasdiff/yaml"
 
 	. "bridged/internal/e2e/harness"
 )
@@ -34,11 +35,8 @@ func TestHelm_ChartIsAsTheManifests(t *testing.T) {
 		t.Fatalf("template: %v\n%s", err, out)
 	}
 	rendered := make(map[string]map[string]any)
-	for decoder := yaml.NewDecoder(strings.NewReader(out)); ; {
-		var object map[string]any
-		if err := decoder.Decode(&object); err != nil {
-			break
-		}
+	for document := range strings.SplitSeq(strings.TrimPrefix(out, "---\n"), "\n---\n") {
+		object := objectOf(t, []byte(document))
 		rendered[object["kind"].(string)] = object
 	}
 	if len(rendered) != 5 {
@@ -47,14 +45,19 @@ func TestHelm_ChartIsAsTheManifests(t *testing.T) {
 	for kind, file := range map[string]string{
 		"StatefulSet": "statefulset", "Service": "service", "PodDisruptionBudget": "poddisruptionbudget", "NetworkPolicy": "networkpolicy",
 	} {
-		var manifest map[string]any
-		if err := yaml.Unmarshal(Must(os.ReadFile("../../../deploy/kubernetes/"+file+".yaml"))(t), &manifest); err != nil {
-			t.Fatal(err)
-		}
+		manifest := objectOf(t, Must(os.ReadFile("../../../deploy/kubernetes/"+file+".yaml"))(t))
 		if diff := cmp.Diff(manifest["spec"], withoutInstance(rendered[kind]["spec"])); diff != "" {
 			t.Errorf("the %s of the chart is not that of deploy/kubernetes:\n%s", kind, diff)
 		}
 	}
+}
+
+func objectOf(t *testing.T, document []byte) (object map[string]any) {
+	t.Helper()
+	if err := json.Unmarshal(Must(yaml.YAMLToJSON(document))(t), &object); err != nil {
+		t.Fatal(err)
+	}
+	return object
 }
 
 // withoutInstance removes what only a chart has: the release in labels, the annotations of pods, and how

@@ -32,10 +32,7 @@ import %s
 // two sites, the first of which has TLS, and what signs its certificate.
 func startCaddy(t *testing.T, bridge string) (whole, below string, roots *x509.CertPool) {
 	t.Helper()
-	caddy, err := exec.LookPath("caddy")
-	if err != nil {
-		t.Skip("caddy is not installed: Debian has it as caddy")
-	}
+	caddy := program(t, "caddy")
 	dir := t.TempDir()
 	whole, below = FreePort(t), FreePort(t)
 	config := fmt.Sprintf(caddyOptions, dir, Must(filepath.Abs("../../../deploy/caddy/Caddyfile"))(t))

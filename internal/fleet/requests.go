@@ -140,9 +140,8 @@ func (r *requests) start(ctx context.Context, data []byte, reply string) (hasBeg
 
 // slotFor takes a slot within the quota of the request's token tree.
 func (r *requests) slotFor(ctx context.Context, e *envelope) (release func(), isFree bool) {
-	scheme, secret, _ := strings.Cut(e.header.Get("Authorization"), " ")
-	if strings.EqualFold(scheme, "Bearer") {
-		if family, known := r.tree(ctx, strings.TrimSpace(secret)); known {
+	if secret, is := bridge.Bearer(e.header.Get("Authorization")); is {
+		if family, known := r.tree(ctx, secret); known {
 			return r.known.Take(family)
 		}
 	}

@@ -179,8 +179,7 @@ func authorized(header http.Header) (given string, is bool) {
 	if _, password, isBasic := r.BasicAuth(); isBasic {
 		return password, true
 	}
-	scheme, given, _ := strings.Cut(header.Get("Authorization"), " ")
-	return strings.TrimSpace(given), strings.EqualFold(scheme, "Bearer")
+	return bridge.Bearer(header.Get("Authorization"))
 }
 
 // equal compares in constant time. The time shows neither the length nor the first wrong byte.

@@ -10,7 +10,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"strings"
 	"time"
 
 	"bridged/internal/bridge"
@@ -95,9 +94,6 @@ func secretOf(r *http.Request) string {
 	if len(values) != 1 {
 		return ""
 	}
-	scheme, secret, _ := strings.Cut(values[0], " ")
-	if !strings.EqualFold(scheme, "Bearer") {
-		return ""
-	}
-	return strings.TrimSpace(secret)
+	secret, _ := bridge.Bearer(values[0])
+	return secret
 }

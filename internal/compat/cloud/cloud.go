@@ -88,14 +88,11 @@ type upstream struct{ urlToken bool }
 
 // Key returns the bearer token, or the parameter access_token if that is allowed.
 func (p upstream) Key(r *http.Request) string {
-	scheme, key, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	switch {
-	case strings.EqualFold(scheme, "bearer"):
-		return strings.TrimSpace(key)
-	case p.urlToken:
+	key, is := bridge.Bearer(r.Header.Get("Authorization"))
+	if !is && p.urlToken {
 		return r.URL.Query().Get("access_token")
 	}
-	return ""
+	return key
 }
 
 // Check refuses an account other than ours in the path.

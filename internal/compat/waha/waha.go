@@ -128,11 +128,8 @@ func (upstream) Key(r *http.Request) string {
 	if key := r.Header.Get("X-Api-Key"); key != "" {
 		return key
 	}
-	scheme, key, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	if !strings.EqualFold(scheme, "bearer") {
-		return ""
-	}
-	return strings.TrimSpace(key)
+	key, _ := bridge.Bearer(r.Header.Get("Authorization"))
+	return key
 }
 
 // The name of an unknown session is between these texts in its error.

@@ -33,7 +33,7 @@ type matcher struct {
 	matched, older map[int64]bool
 }
 
-// match finds the stored messages that messages are: those of the same sender and minute with the same file or text.
+// match finds the stored message for each exported one: by the same sender, in the same minute, with the same file or text.
 func (m *matcher) match(ctx context.Context, messages []*match.Message) error {
 	for _, is := range messages {
 		is.TakesFile = is.SHA256 != nil

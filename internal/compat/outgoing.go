@@ -91,7 +91,7 @@ func SendAudio(voice bool, send func(voice bool) (client.Sent, error)) (client.S
 	return send(false)
 }
 
-// plainName returns the name of a document, without what could be a directory.
+// plainName returns the name of a document without directories.
 func (f Outgoing) plainName(upload *Upload) string {
 	name := f.Name
 	if name == "" && upload != nil {

@@ -49,7 +49,7 @@ func typesOf(events []string) (types []bridge.EventType) {
 
 // Format posts events in WAHA's form.
 type Format struct {
-	// Base is the adapter's address, with which links to files begin. If it is empty, there are no links.
+	// Base is the adapter's address. Links to files begin with it; if it is empty, there are no links.
 	Base string
 }
 

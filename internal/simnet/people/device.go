@@ -49,7 +49,7 @@ type Counters struct {
 	Delivered, Redelivered int
 	// Acknowledged counts stanzas that the device acknowledged; IgnoredAcks counts acknowledgements lost to IgnoreAcks.
 	Acknowledged, IgnoredAcks int
-	// Sent counts messages from the device; Resent those that answer a retry receipt, and Rejected those answered with an error.
+	// Sent counts messages from the device, Resent its answers to retry receipts, and Rejected its messages that were answered with an error.
 	Sent, Resent, Rejected int
 	// KeysTaken counts the device's one-time keys that were given to others.
 	KeysTaken int

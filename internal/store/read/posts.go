@@ -7,7 +7,7 @@ import (
 	"bridged/internal/store/settings"
 )
 
-// WebhookWork is what a webhook can do next, from one snapshot.
+// WebhookWork lists the next steps of a webhook, read from one snapshot.
 type WebhookWork struct {
 	Webhook bridge.Webhook // its settings
 	Lost    bool           // events were removed from the log before they were delivered: see LoseDeliveries

@@ -127,7 +127,7 @@ func launch(ctx context.Context, environ []string, logged io.Writer) (_ *app, er
 	connections := front.NewConnections(c.MaxConnections)
 	router := a.handler(c, connections)
 	if a.fleet != nil {
-		a.fleet.ServeRequests(router, router.Family)
+		a.fleet.ServeRequests(router, router.Tree)
 	}
 	if a.console, err = a.openConsole(c, router); err != nil {
 		return nil, err

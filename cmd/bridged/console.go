@@ -18,7 +18,7 @@ func (a *app) openConsole(c config.Config, router *api.Handler) (*console.Consol
 		settings = append(settings, console.Setting(s))
 	}
 	return console.New(console.Options{
-		API: router, Family: router.Family, Token: c.Token, EnableSend: c.EnableSend, Transcribes: c.Transcriber != nil, MaxFile: int64(c.MediaMaxBytes), PhoneNumber: c.PhoneNumber, PublicURLs: c.PublicURLs, BasePath: c.BasePath,
+		API: router, Tree: router.Tree, Token: c.Token, EnableSend: c.EnableSend, Transcribes: c.Transcriber != nil, MaxFile: int64(c.MediaMaxBytes), PhoneNumber: c.PhoneNumber, PublicURLs: c.PublicURLs, BasePath: c.BasePath,
 		Settings: settings, Streams: a.streams, Log: a.log,
 	})
 }

@@ -42,7 +42,7 @@ func editMessage(in *input) (any, error) {
 	d := draft{about: &changed{msgID: at.id}}
 	d.To = at.chat
 	if req.Mentions != nil {
-		d.Mentions, d.Strangers = in.people("mentions", *req.Mentions)
+		d.Mentions, d.Unseen = in.people("mentions", *req.Mentions)
 	}
 	d.lookUp = func(ctx context.Context, _ *draft) (bridge.Content, error) {
 		m, err := in.message(ctx, at.chat, at.id)
@@ -52,10 +52,10 @@ func editMessage(in *input) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		edit := bridge.TextEdit{Target: m, Text: req.Text, Mentions: d.Mentions, Strangers: d.Strangers}
+		edit := bridge.TextEdit{Target: m, Text: req.Text, Mentions: d.Mentions, Unseen: d.Unseen}
 		if req.Mentions == nil {
 			edit.Mentions = stillMentioned(m, req.Text)
-			edit.Strangers, err = in.outsiders(ctx, edit.Mentions...)
+			edit.Unseen, err = in.outsiders(ctx, edit.Mentions...)
 		}
 		return edit, err
 	}

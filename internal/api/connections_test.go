@@ -21,7 +21,7 @@ import (
 
 const healthz = "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
 
-// places serves on pipes with 16 places, 4 of them for strangers. Calls of
+// places serves on pipes with 16 slots, 4 of them for unauthenticated clients. Calls of
 // /api/auth/pair wait until they are released.
 func places(t *testing.T, test func(t *testing.T, connections *front.Connections, dial func() net.Conn, release chan struct{})) {
 	synctest.Test(t, func(t *testing.T) {
@@ -96,7 +96,7 @@ func TestConnections_WaitingStrangersMakeRoom(t *testing.T) {
 	})
 }
 
-// However many strangers come, what carries the token stays; and however much
+// However many unauthenticated clients connect, requests with the token stay; and however much
 // carries the token, /healthz answers.
 func TestConnections_PartsDoNotTakeEachOthersPlaces(t *testing.T) {
 	places(t, func(t *testing.T, _ *front.Connections, dial func() net.Conn, release chan struct{}) {
@@ -146,7 +146,7 @@ func TestConnections_PartsDoNotTakeEachOthersPlaces(t *testing.T) {
 	})
 }
 
-// Where as many strangers are answered as may be, one more is refused at once;
+// If as many unauthenticated clients are answered as may be, one more is refused at once;
 // those that take long make room then. Callers with a token get through.
 func TestConnections_BusyStrangers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -70,7 +70,7 @@ func (q *input) events(lastEventID string, types []bridge.EventType) stream.Quer
 		name, after, given = "Last-Event-ID", lastEventID, true
 	}
 	events := stream.Query{EventQuery: store.EventQuery{EventFilter: bridge.EventFilter{Types: q.eventTypes("types", types)}}}
-	events.Only, events.Tree = q.caller().Chats, q.caller().Family
+	events.Only, events.Tree = q.caller().Chats, q.caller().Tree
 	events.Chats, events.FromMe = q.queryChats("chat"), q.choice("fromMe")
 	switch {
 	case !given || after == "":

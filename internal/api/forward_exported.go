@@ -32,7 +32,7 @@ func prepareAgain(ctx context.Context, in *input, m bridge.Message) (bridge.File
 		return bridge.File{}, none, err
 	}
 	defer stored.Close()
-	received, err := in.Preparer.Receive(ctx, media.Incoming{From: stored, Declared: stored.Size, Tree: in.caller().Family, Cancel: none})
+	received, err := in.Preparer.Receive(ctx, media.Incoming{From: stored, Declared: stored.Size, Tree: in.caller().Tree, Cancel: none})
 	if err != nil {
 		return bridge.File{}, none, err
 	}

@@ -72,7 +72,7 @@ func receivePicture(in *input) (picture *media.Received, err error) {
 		w.Header().Set("Connection", "close") // the body is never read
 		return nil, err
 	}
-	from := media.Incoming{Declared: r.ContentLength, Tree: in.caller().Family, Cancel: intake.CutOff(w, r.Body)}
+	from := media.Incoming{Declared: r.ContentLength, Tree: in.caller().Tree, Cancel: intake.CancelBody(w, r.Body)}
 	r.Body = front.Chunks(w, r.Body)
 	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind == "multipart/form-data" {
 		picture, err = pictureOfForm(in, from)

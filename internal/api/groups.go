@@ -89,12 +89,12 @@ func checkGroupName(name string) error {
 }
 
 // participants is [input.people] for a list that must not be empty.
-func (q *input) participants(values []string) (people, strangers []bridge.JID) {
-	people, strangers = q.people("participants", values)
+func (q *input) participants(values []string) (people, unseen []bridge.JID) {
+	people, unseen = q.people("participants", values)
 	if len(people) == 0 || len(values) > maxParticipants {
 		q.refuse("participants must hold 1 to %d people", maxParticipants)
 	}
-	return people, strangers
+	return people, unseen
 }
 
 // checkPatch returns an error if a change of a group is invalid.
@@ -147,12 +147,12 @@ func changePeople(in *input, otherwise string, actions ...bridge.ParticipantActi
 	if !slices.Contains(actions, req.Action) {
 		in.refuse("%s", otherwise)
 	}
-	people, strangers := in.participants(req.Participants)
+	people, unseen := in.participants(req.Participants)
 	return requestOnce(in, body, keyedRequest{chat: jid, act: func(ctx context.Context, c attempt) (any, error) {
 		results, err := in.Account.ChangeParticipants(ctx, bridge.ParticipantsChange{
 			Group: jid, Action: req.Action, Participants: people, Again: c.again,
 		})
-		in.nameAsAsked(ctx, strangers, people, results)
+		in.nameAsAsked(ctx, unseen, people, results)
 		return struct {
 			OK           bool                       `json:"ok"`
 			JID          bridge.JID                 `json:"jid"`
@@ -164,10 +164,10 @@ func changePeople(in *input, otherwise string, actions ...bridge.ParticipantActi
 
 // nameAsAsked shows non-members in the results under the JID that the caller used, unless they
 // have joined one of the caller's chats.
-func (s *server) nameAsAsked(ctx context.Context, strangers, asked []bridge.JID, results []bridge.ParticipantResult) {
-	outside, err := s.outsiders(ctx, strangers...)
+func (s *server) nameAsAsked(ctx context.Context, unseen, asked []bridge.JID, results []bridge.ParticipantResult) {
+	outside, err := s.outsiders(ctx, unseen...)
 	if err != nil { // the change was made
-		outside = strangers
+		outside = unseen
 	}
 	for i := range min(len(asked), len(results)) {
 		if jid := asked[i]; slices.Contains(outside, jid) {

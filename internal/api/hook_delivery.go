@@ -78,7 +78,7 @@ func deliverHook(in *input, hook bridge.Hook) (any, error) {
 	if err := in.deliveries.Take(hook.ID, in.Now()); err != nil {
 		return nil, err
 	}
-	body, done, err := in.bodies.ReadBody(in.w, in.r, in.caller().Family)
+	body, done, err := in.bodies.ReadBody(in.w, in.r, in.caller().Tree)
 	if err != nil {
 		return nil, err
 	}

@@ -68,11 +68,11 @@ func TestRenderer_FamiliesTakeTurns(t *testing.T) {
 		var order []int64
 		refused := make(map[int64]int)
 		var all sync.WaitGroup
-		ask := func(family int64) {
+		ask := func(tree int64) {
 			all.Go(func() {
-				err := r.alone(bridge.WithTree(t.Context(), family), func() error {
+				err := r.alone(bridge.WithTree(t.Context(), tree), func() error {
 					mu.Lock()
-					order = append(order, family)
+					order = append(order, tree)
 					mu.Unlock()
 					time.Sleep(100 * time.Millisecond)
 					return nil
@@ -81,7 +81,7 @@ func TestRenderer_FamiliesTakeTurns(t *testing.T) {
 				defer mu.Unlock()
 				var e *bridge.Error
 				if errors.As(err, &e) && e.Code == bridge.CodeRateLimited && e.RetryAfter > 0 {
-					refused[family]++
+					refused[tree]++
 				}
 			})
 			synctest.Wait()
@@ -121,8 +121,8 @@ func TestRenderer_RendersForItsCaller(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		render := func(family int64) error {
-			_, err := r.render(bridge.WithTree(t.Context(), family), template, "hi", nil)
+		render := func(tree int64) error {
+			_, err := r.render(bridge.WithTree(t.Context(), tree), template, "hi", nil)
 			return err
 		}
 		stays := make(chan struct{})
@@ -132,7 +132,7 @@ func TestRenderer_RendersForItsCaller(t *testing.T) {
 		synctest.Wait()
 		start := time.Now()
 		if err := render(7); bridge.CodeOf(err) != bridge.CodeRateLimited || time.Since(start) != 0 {
-			t.Errorf("of the same family: %v after %v", err, time.Since(start))
+			t.Errorf("of the same tree: %v after %v", err, time.Since(start))
 		}
 		for range 2 {
 			start = time.Now()
@@ -142,9 +142,9 @@ func TestRenderer_RendersForItsCaller(t *testing.T) {
 		}
 		close(stays)
 		synctest.Wait()
-		for _, family := range []int64{7, 8} {
-			if err := render(family); err != nil {
-				t.Errorf("family %d: %v", family, err)
+		for _, tree := range []int64{7, 8} {
+			if err := render(tree); err != nil {
+				t.Errorf("tree %d: %v", tree, err)
 			}
 		}
 	})

@@ -140,7 +140,7 @@ func previewHook(in *input) (any, error) {
 	if err := template.Needs(header); err != nil {
 		return nil, err
 	}
-	if err := in.previews.Take(in.caller().Family, in.Now()); err != nil {
+	if err := in.previews.Take(in.caller().Tree, in.Now()); err != nil {
 		return nil, err
 	}
 	text, err := in.templates.render(in.ctx(), template, payload, header)

@@ -33,7 +33,7 @@ func TestBodies_OfEveryFormOfTheConsoleHoldLittleMemory(t *testing.T) {
 	s.know(members(club, "Readers", grace, me), say(club, grace, "G1", "to all", 0))
 	secret := s.server.token(`{"name":"x","scopes":["read","send","manage"],"chats":["` + string(club) + `"]}`).Secret
 	site, err := console.New(console.Options{
-		API: s.handler, Token: token, Family: s.handler.(*api.Handler).Family, EnableSend: true, Transcribes: true, MaxFile: 1 << 20, Streams: t.Context(), Log: zerolog.Nop(),
+		API: s.handler, Token: token, Tree: s.handler.(*api.Handler).Tree, EnableSend: true, Transcribes: true, MaxFile: 1 << 20, Streams: t.Context(), Log: zerolog.Nop(),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -31,7 +31,7 @@ func importChat(in *input) (any, error) {
 		return nil, err
 	}
 	caller := in.caller()
-	form.Token, form.Tree = caller.ID, caller.Family
+	form.Token, form.Tree = caller.ID, caller.Tree
 	var release func()
 	form.While, release = callers.WhileValid(in.ctx(), in.Lifetime)
 	id, err := in.Importer.Start(in.ctx(), form.Request)
@@ -184,7 +184,7 @@ func mayImport(in *input) func(bridge.JID) error {
 func (f *importForm) take(ctx context.Context, s *server, part *multipart.Part) (err error) {
 	if part.FormName() == "file" {
 		f.FileName = download.PlainName(part.FileName())
-		f.Export, err = s.Exports.Receive(ctx, media.Incoming{From: s.Importer.Upload(part), Declared: f.length, Tree: f.family, Cancel: f.cut})
+		f.Export, err = s.Exports.Receive(ctx, media.Incoming{From: s.Importer.Upload(part), Declared: f.length, Tree: f.tree, Cancel: f.cancel})
 		return err
 	}
 	text, err := f.value(ctx, s, part)

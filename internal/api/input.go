@@ -41,7 +41,7 @@ func (q *input) caller() bridge.Token { return callers.Of(q.r.Context()) }
 // body reads the body, a JSON object, into v, and returns its bytes.
 func (q *input) body(v any, form front.JSON) (body []byte) {
 	if q.err == nil {
-		body, q.err = q.bodies.Decode(q.w, q.r, q.caller().Family, v, form)
+		body, q.err = q.bodies.Decode(q.w, q.r, q.caller().Tree, v, form)
 	}
 	return body
 }
@@ -56,7 +56,7 @@ var (
 
 // reserve waits for the memory of a page before the page is read. It is released after the answer.
 func (q *input) reserve() error {
-	q.memory = q.lists.Answer(q.w, q.caller().Family, front.AnswerTime)
+	q.memory = q.lists.Answer(q.w, q.caller().Tree, front.AnswerTime)
 	return q.memory.Reserve(q.ctx(), bridge.PageBytes)
 }
 

@@ -226,7 +226,7 @@ func sendText(in *input) (any, error) {
 		d.linked = *req.Preview
 	}
 	d.linked = d.linked && in.Preview != nil
-	d.Mentions, d.Strangers = in.people("mentions", req.Mentions)
+	d.Mentions, d.Unseen = in.people("mentions", req.Mentions)
 	return sendOnce(in, body, d)
 }
 
@@ -237,29 +237,29 @@ func (q *input) checkText(text string) {
 	}
 }
 
-// people returns each person of a field once, by the canonical JID. Strangers, people whom the
-// caller may not know, retain the JID that the caller used.
-func (q *input) people(field string, values []string) (people, strangers []bridge.JID) {
+// people returns each person of a field once, by the canonical JID. unseen are those whom the
+// caller may not know; they have the JID that the caller used.
+func (q *input) people(field string, values []string) (people, unseen []bridge.JID) {
 	named := make([]bridge.JID, len(values))
 	for i, value := range values {
 		jid, err := parsePerson(field, value)
 		named[i] = keep(q, jid, err)
 	}
 	if q.err == nil {
-		strangers, q.err = q.outsiders(q.ctx(), named...)
+		unseen, q.err = q.outsiders(q.ctx(), named...)
 	}
 	if q.err != nil {
 		return nil, nil
 	}
 	for _, jid := range named {
-		if !slices.Contains(strangers, jid) {
+		if !slices.Contains(unseen, jid) {
 			jid = q.canonical(jid)
 		}
 		if !slices.Contains(people, jid) {
 			people = append(people, jid)
 		}
 	}
-	return people, strangers
+	return people, unseen
 }
 
 func forwardMessage(in *input) (any, error) {

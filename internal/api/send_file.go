@@ -133,14 +133,14 @@ func (s *server) readForm(w http.ResponseWriter, r *http.Request) (*fileForm, er
 type parts struct {
 	given map[string]bool
 
-	family int64
-	cut    func()
+	tree   int64
+	cancel func()
 	length int64 // declared length of the whole form; negative if unknown
 	text   int   // bytes of the fields so far
 }
 
 func newParts(w http.ResponseWriter, r *http.Request) parts {
-	return parts{given: make(map[string]bool), length: r.ContentLength, family: callers.Of(r.Context()).Family, cut: intake.CutOff(w, r.Body)}
+	return parts{given: make(map[string]bool), length: r.ContentLength, tree: callers.Of(r.Context()).Tree, cancel: intake.CancelBody(w, r.Body)}
 }
 
 // each calls take for each part of a form, once for each name.
@@ -181,7 +181,7 @@ func (p *parts) note(name string) error {
 // hold memory while they wait for more would wait for each other forever.
 func (p *parts) value(ctx context.Context, s *server, part *multipart.Part) (string, error) {
 	name := part.FormName()
-	value, reserved, err := s.bodies.Read(ctx, intake.Source{Reader: part, Announced: -1, Most: maxField, Family: p.family, Cut: p.cut})
+	value, reserved, err := s.bodies.Read(ctx, intake.Source{Reader: part, Declared: -1, Most: maxField, Tree: p.tree, Cancel: p.cancel})
 	defer reserved.Release()
 	p.text += len(value)
 	switch {
@@ -205,7 +205,7 @@ func (f *fileForm) take(ctx context.Context, s *server, part *multipart.Part) (e
 		return err
 	}
 	f.name, f.contentType = download.PlainName(part.FileName()), part.Header.Get("Content-Type")
-	f.file, err = s.Preparer.Receive(ctx, media.Incoming{From: part, Declared: f.length, Tree: f.family, Cancel: f.cut})
+	f.file, err = s.Preparer.Receive(ctx, media.Incoming{From: part, Declared: f.length, Tree: f.tree, Cancel: f.cancel})
 	return err
 }
 
@@ -243,7 +243,7 @@ func formFault(ctx context.Context, err error) error {
 	switch {
 	case errors.As(err, &known):
 		return err
-	case errors.Is(err, intake.ErrPartHead):
+	case errors.Is(err, intake.ErrPartHeader):
 		return bridge.Fail(bridge.CodePayloadTooLarge, "the head of a part of the form is larger than 32 KiB")
 	case errors.Is(err, os.ErrDeadlineExceeded): // which ends the context too
 		return bridge.Invalid("the body did not arrive in time: no piece of it may take longer than %.0f seconds", front.BodyTime.Seconds()).Because(err)

@@ -155,10 +155,10 @@ type Handler struct {
 	tokens *callers.Tokens
 }
 
-// Family returns the family of the token with a secret; see [bridge.Token].
-func (h *Handler) Family(ctx context.Context, secret string) (family int64, known bool) {
+// Tree returns the tree of the token with a secret; see [bridge.Token].
+func (h *Handler) Tree(ctx context.Context, secret string) (tree int64, known bool) {
 	token, known := h.Token(ctx, secret)
-	return token.Family, known
+	return token.Tree, known
 }
 
 // Token returns the token with a secret; see [bridge.Token].

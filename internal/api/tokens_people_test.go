@@ -80,15 +80,15 @@ func leveled(t *testing.T, body []byte) (answer any) {
 
 // naming is how a message that is sent names people.
 type naming struct {
-	To                  bridge.JID
-	Mentions, Strangers []bridge.JID
+	To               bridge.JID
+	Mentions, Unseen []bridge.JID
 }
 
 func namings(sent []bridge.Outgoing) (all []naming) {
 	for _, out := range sent {
-		n := naming{out.To, out.Mentions, out.Strangers}
+		n := naming{out.To, out.Mentions, out.Unseen}
 		if edit, is := out.Content.(bridge.TextEdit); is {
-			n = naming{out.To, edit.Mentions, edit.Strangers}
+			n = naming{out.To, edit.Mentions, edit.Unseen}
 		}
 		all = append(all, n)
 	}

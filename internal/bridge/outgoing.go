@@ -4,12 +4,12 @@ import "time"
 
 // Outgoing is a message to send.
 type Outgoing struct {
-	To        JID
-	Content   Content
-	Quote     *Message // the stored message that is quoted, with Chat and Raw
-	Mentions  []JID
-	Strangers []JID    // those of Mentions that the caller may not see: they are sent as given
-	Key       *SendKey // nil without an Idempotency-Key
+	To       JID
+	Content  Content
+	Quote    *Message // the stored message that is quoted, with Chat and Raw
+	Mentions []JID
+	Unseen   []JID    // those of Mentions that the caller may not see: they are sent as given
+	Key      *SendKey // nil without an Idempotency-Key
 }
 
 // Content is the content of an outgoing message.
@@ -89,10 +89,10 @@ type Forward struct{ Source Message }
 
 // TextEdit replaces the text or the caption of an own message, and its mentions.
 type TextEdit struct {
-	Target    Message
-	Text      string
-	Mentions  []JID
-	Strangers []JID // as in [Outgoing]
+	Target   Message
+	Text     string
+	Mentions []JID
+	Unseen   []JID // as in [Outgoing]
 }
 
 // Revocation deletes a message for everybody: an own one or, if the account is an admin, another

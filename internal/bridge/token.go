@@ -33,10 +33,10 @@ type Token struct {
 	Hash   []byte `json:"-"` // the SHA-256 of its secret
 	Parent int64  `json:"-"` // the token that made it; 0 is BRIDGE_TOKEN
 
-	// Family is the token tree: the id of the token, created by BRIDGE_TOKEN, that this one
+	// Tree is the token tree: the id of the token, created by BRIDGE_TOKEN, that this one
 	// descends from or is. 0 is BRIDGE_TOKEN, and a negative number a hook that BRIDGE_TOKEN
 	// created. Limits per caller are limits per token tree.
-	Family int64 `json:"-"`
+	Tree int64 `json:"-"`
 }
 
 // Allows reports whether t has a scope.

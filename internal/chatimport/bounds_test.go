@@ -18,8 +18,8 @@ import (
 	"bridged/internal/media/disk"
 )
 
-// strangers is a group in which everybody may write.
-const strangers = bridge.JID("120363000000000009@g.us")
+// openGroup is a group in which everybody may write.
+const openGroup = bridge.JID("120363000000000009@g.us")
 
 // TestImport_AMessageThatMentionsOnePersonThousandsOfTimes is compared in time that grows linearly with it.
 func TestImport_AMessageThatMentionsOnePersonThousandsOfTimes(t *testing.T) {
@@ -27,7 +27,7 @@ func TestImport_AMessageThatMentionsOnePersonThousandsOfTimes(t *testing.T) {
 	const mentions = 3800
 	minute := time.Date(2025, 1, 13, 10, 0, 0, 0, time.UTC)
 	hostile := bridge.Message{
-		Chat: strangers, ID: "HOSTILE", SenderJID: anna, MessageType: bridge.TypeText, Content: strings.Repeat("@15551234567 aaa ", mentions),
+		Chat: openGroup, ID: "HOSTILE", SenderJID: anna, MessageType: bridge.TypeText, Content: strings.Repeat("@15551234567 aaa ", mentions),
 		ContextInfo: &bridge.ContextInfo{MentionedJID: []bridge.JID{me}}, Timestamp: bridge.At(minute),
 	}
 	w.know(bridge.Owner{PN: me}, hostile)
@@ -41,7 +41,7 @@ func TestImport_AMessageThatMentionsOnePersonThousandsOfTimes(t *testing.T) {
 			want = "0 imported, 1 duplicates, 0 media, 0 system"
 		}
 		fuzzbudget.Budget{Base: 16 << 20, PerByte: 256, Time: 2 * time.Second}.Check(t, len(export), func() {
-			got := w.imports(export, into(strangers), named("Anna", anna), func(r *Request) { r.DryRun = true })
+			got := w.imports(export, into(openGroup), named("Anna", anna), func(r *Request) { r.DryRun = true })
 			if summary(got) != want {
 				t.Errorf("%s: %s", name, summary(got))
 			}
@@ -57,7 +57,7 @@ func TestImport_FindsOwnTextsThatMentionPeople(t *testing.T) {
 	for i, mentioned := range []string{"15557654321", "98765432101234", "Anna Amsel"} {
 		for j, by := range []bridge.JID{anna, lid} {
 			w.know(bridge.Message{
-				Chat: strangers, ID: fmt.Sprint("OWN", i, j), SenderJID: me, FromMe: true, MessageType: bridge.TypeText, Content: "ask @" + mentioned + " or me",
+				Chat: openGroup, ID: fmt.Sprint("OWN", i, j), SenderJID: me, FromMe: true, MessageType: bridge.TypeText, Content: "ask @" + mentioned + " or me",
 				ContextInfo: &bridge.ContextInfo{MentionedJID: []bridge.JID{by}}, Timestamp: bridge.At(time.Date(2025, 1, 13, 10, 2*i+j, 0, 0, time.UTC)),
 			})
 		}
@@ -66,7 +66,7 @@ func TestImport_FindsOwnTextsThatMentionPeople(t *testing.T) {
 	for i := range 6 {
 		fmt.Fprintf(&export, "13.01.25, 10:%02d - Ada: ask @\u2068Anna A.\u2069 or me\n", i)
 	}
-	if got := w.imports([]byte(export.String()), into(strangers), named("Ada", me)); got.Duplicates != 6 {
+	if got := w.imports([]byte(export.String()), into(openGroup), named("Ada", me)); got.Duplicates != 6 {
 		t.Error(summary(got))
 	}
 }
@@ -79,14 +79,14 @@ func TestImport_WhatWasDeletedDoesNotComeBackUnderAnUnknownName(t *testing.T) {
 		id string
 		by bridge.JID
 	}{{"GONE", anna}, {"BENS", "15550100301@s.whatsapp.net"}} {
-		w.know(bridge.Message{Chat: strangers, ID: is.id, SenderJID: is.by, MessageType: bridge.TypeText, Content: "secret", Timestamp: bridge.At(minute)})
-		w.know(bridge.Deletion{Chat: strangers, Target: is.id, By: is.by, Timestamp: bridge.At(minute.Add(time.Hour))})
+		w.know(bridge.Message{Chat: openGroup, ID: is.id, SenderJID: is.by, MessageType: bridge.TypeText, Content: "secret", Timestamp: bridge.At(minute)})
+		w.know(bridge.Deletion{Chat: openGroup, Target: is.id, By: is.by, Timestamp: bridge.At(minute.Add(time.Hour))})
 	}
 	export := []byte("13.01.25, 10:00 - Somebody: secret\n13.01.25, 10:00 - Somebody: more\n13.01.25, 10:00 - Ben: mine\n13.01.25, 10:01 - Somebody: later\n")
 	for range 2 {
-		w.imports(export, into(strangers), named("Ben", "15550100301@s.whatsapp.net"))
+		w.imports(export, into(openGroup), named("Ben", "15550100301@s.whatsapp.net"))
 		var texts []string
-		for _, m := range w.messages(strangers) {
+		for _, m := range w.messages(openGroup) {
 			if texts = append(texts, m.Content); m.DeletedAt != nil && m.SenderJID.IsImport() {
 				t.Errorf("the deleted message is by %s", m.SenderJID)
 			}
@@ -206,8 +206,8 @@ func TestImport_TokenTreesTakeTurns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	turn.Whole()
-	of := func(family int64) func(*Request) { return func(r *Request) { r.Tree = family } }
+	turn.Complete()
+	of := func(tree int64) func(*Request) { return func(r *Request) { r.Tree = tree } }
 	w.imports(endless(10), of(0))
 	w.imports(endless(10), of(8))
 	w.wait = 0
@@ -223,8 +223,8 @@ func TestImport_TokenTreesTakeTurns(t *testing.T) {
 func TestImport_IntoTheSameChat(t *testing.T) {
 	w := newWorld(t)
 	var importing sync.WaitGroup
-	for family := range int64(3) {
-		importing.Go(func() { w.imports(endless(500), func(r *Request) { r.Tree = family }) })
+	for tree := range int64(3) {
+		importing.Go(func() { w.imports(endless(500), func(r *Request) { r.Tree = tree }) })
 	}
 	importing.Wait()
 	if n := len(w.messages(chatJID("Weekend"))); n != 500 {
@@ -236,8 +236,8 @@ func TestImport_IntoTheSameChat(t *testing.T) {
 // names that nobody knows take little memory.
 func TestImports_AreRememberedWithinLimits(t *testing.T) {
 	w := newWorld(t)
-	dry := func(family int64) func(*Request) {
-		return func(r *Request) { r.DryRun, r.Tree = true, family }
+	dry := func(tree int64) func(*Request) {
+		return func(r *Request) { r.DryRun, r.Tree = true, tree }
 	}
 	first := w.imports(endless(1), dry(0))
 	var export strings.Builder
@@ -287,8 +287,8 @@ func TestImport_ReadsNoMoreOfATextThanIsStored(t *testing.T) {
 func TestImport_ATokenTreeHasAQuota(t *testing.T) {
 	w := newWorld(t)
 	w.o.Quota = 1 << 18
-	of := func(family int64, chat string) func(*Request) {
-		return func(r *Request) { r.Tree, r.Chat = family, chat }
+	of := func(tree int64, chat string) func(*Request) {
+		return func(r *Request) { r.Tree, r.Chat = tree, chat }
 	}
 	got, err := w.try(endless(2000), of(7, "Texts"))
 	if bridge.CodeOf(err) != bridge.CodePayloadTooLarge || got.State != bridge.ImportFailed || got.Imported == 0 {

@@ -200,7 +200,7 @@ func (i *Importer) acquire(j *job) (leave func(), err error) {
 	defer cancel()
 	slot, err := i.slots.Take(waiting, j.tree, 1, func() {})
 	if err == nil {
-		slot.Whole() // it is never cancelled for others
+		slot.Complete() // it is never cancelled for others
 		if err = i.lockChat(waiting, j.state.ChatJID); err != nil {
 			slot.Release()
 		}

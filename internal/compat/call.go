@@ -131,14 +131,14 @@ const (
 func (c *Call) Pause(d time.Duration) error {
 	now, cancel := context.WithCancel(c.Context())
 	cancel() // a call does not wait for the quota
-	reserved, err := c.memory.pauses.Take(now, c.Token.Family, int64(len(c.body))+pauseBytes, func() {})
+	reserved, err := c.memory.pauses.Take(now, c.Token.Tree, int64(len(c.body))+pauseBytes, func() {})
 	if err != nil {
 		return &bridge.Error{
 			Code: bridge.CodeRateLimited, RetryAfter: time.Second, Msg: "too many calls wait for the delay that they ask for: send without delay, or try again in a second",
 		}
 	}
 	defer reserved.Release()
-	reserved.Whole()
+	reserved.Complete()
 	c.body = nil
 	c.bodyRead()
 	if !bridge.Sleep(c.Context(), d) {

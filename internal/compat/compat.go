@@ -25,9 +25,9 @@ type Options struct {
 	// UntilRevoked returns a context that ends when the token with an id is revoked. It returns
 	// false if the token is no longer valid.
 	UntilRevoked func(ctx context.Context, id int64) (until context.Context, valid bool)
-	// Receive stores a file of a body until it is closed. The file counts for the token tree family.
+	// Receive stores a file of a body until it is closed. The file counts for the token tree.
 	// declared is its size or a little more; negative if unknown. cut cancels the reading.
-	Receive func(ctx context.Context, from io.Reader, declared, family int64, cut func()) (File, error)
+	Receive func(ctx context.Context, from io.Reader, declared, tree int64, cancel func()) (File, error)
 	// Instance is the account's name in upstream APIs that name accounts.
 	Instance string
 	// DataDir is the directory of the bridge's files.
@@ -158,7 +158,7 @@ func (a *Adapter) admit(w http.ResponseWriter, r *http.Request, route Route) (*C
 	if route.File != "" {
 		done, err = a.receive(w, call, route.File)
 	} else {
-		call.body, call.bodyRead, err = call.memory.bodies.ReadBody(w, r, token.Family)
+		call.body, call.bodyRead, err = call.memory.bodies.ReadBody(w, r, token.Tree)
 		done = call.bodyRead
 	}
 	return call, done, err

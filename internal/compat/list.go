@@ -70,13 +70,13 @@ func Each[T any](all iter.Seq2[T, error], show func(T) (any, error)) iter.Seq2[a
 
 // Reserve reserves memory for what a call reads from the API, in the quota of all lists.
 func (c *Call) Reserve(size int64) (release func(), err error) {
-	memory := c.memory.lists.Answer(nil, c.Token.Family, 0)
+	memory := c.memory.lists.Answer(nil, c.Token.Tree, 0)
 	return memory.Release, memory.Reserve(c.Context(), size)
 }
 
 // list answers a list. It returns an error only if nothing was written.
 func (a *Adapter) list(w http.ResponseWriter, c *Call, status int, list *List) error {
-	out := &listWriter{w: w, status: status, memory: c.memory.lists.Answer(w, c.Token.Family, front.AnswerTime)}
+	out := &listWriter{w: w, status: status, memory: c.memory.lists.Answer(w, c.Token.Tree, front.AnswerTime)}
 	if err := out.memory.Reserve(c.Context(), list.Bytes); err != nil {
 		return err
 	}

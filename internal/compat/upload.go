@@ -45,18 +45,18 @@ type incoming struct {
 	options  *Options
 	ctx      context.Context
 	member   string // that may have the file in base64
-	family   int64
+	tree     int64
 	declared int64
-	cut      func()
+	cancel   func()
 	upload   *Upload
-	reserved []*intake.Grant // for what is not the file
+	reserved []*intake.Reservation // for what is not the file
 }
 
 // receive reads a body and stores its file, a part of a form or a member in base64. The rest of the body
 // has at most 1 MiB.
 func (a *Adapter) receive(w http.ResponseWriter, c *Call, member string) (done func(), err error) {
 	r := c.Request
-	in := &incoming{options: &a.options, ctx: r.Context(), member: member, family: c.Token.Family, declared: r.ContentLength, cut: intake.CutOff(w, r.Body)}
+	in := &incoming{options: &a.options, ctx: r.Context(), member: member, tree: c.Token.Tree, declared: r.ContentLength, cancel: intake.CancelBody(w, r.Body)}
 	r.Body = front.Chunks(w, r.Body)
 	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind == "multipart/form-data" {
 		c.body, err = in.readForm(r)
@@ -88,8 +88,8 @@ func (in *incoming) close() {
 }
 
 // read reads a text within the quota of bodies. Its reservation lasts until the call ends or releases it.
-func (in *incoming) read(from io.Reader, declared, most int64) (text []byte, reserved *intake.Grant, err error) {
-	text, reserved, err = in.options.Memory.bodies.Read(in.ctx, intake.Source{Reader: from, Announced: declared, Most: most, Family: in.family, Cut: in.cut})
+func (in *incoming) read(from io.Reader, declared, most int64) (text []byte, reserved *intake.Reservation, err error) {
+	text, reserved, err = in.options.Memory.bodies.Read(in.ctx, intake.Source{Reader: from, Declared: declared, Most: most, Tree: in.tree, Cancel: in.cancel})
 	in.reserved = append(in.reserved, reserved)
 	if most == intake.MaxLargeBody && errors.Is(err, intake.ErrBodyTooLarge) {
 		err = bridge.Fail(bridge.CodePayloadTooLarge, "a file in base64 may have at most %d MiB: give the http(s) address of a larger one, or send it as the part file of a form", maxFile>>20)
@@ -122,7 +122,7 @@ func (in *incoming) store(name, mimeType string, from io.Reader, declared int64)
 	if in.upload != nil {
 		return bridge.Invalid("the body has more than one file: send each in a message of its own")
 	}
-	file, err := in.options.Receive(in.ctx, from, declared, in.family, in.cut)
+	file, err := in.options.Receive(in.ctx, from, declared, in.tree, in.cancel)
 	if err != nil {
 		return err
 	}
@@ -215,7 +215,7 @@ func receiveFault(ctx context.Context, err error) error {
 		return err
 	case errors.Is(err, intake.ErrBodyTooLarge):
 		return bridge.Fail(bridge.CodePayloadTooLarge, "the body is larger than 1 MiB without its file")
-	case errors.Is(err, intake.ErrPartHead):
+	case errors.Is(err, intake.ErrPartHeader):
 		return bridge.Fail(bridge.CodePayloadTooLarge, "the header of a part of the form is larger than 32 KiB")
 	}
 	return front.BodyFault(ctx, err)

@@ -41,7 +41,7 @@ func newSite(t *testing.T, change ...func(*console.Options)) *site {
 	s := &site{t: t, now: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC), header: http.Header{"Sec-Fetch-Site": {"same-origin"}}}
 	options := console.Options{
 		API: http.HandlerFunc(s.api), Token: token, Now: func() time.Time { return s.now }, Log: zerolog.Nop(), Streams: t.Context(),
-		Family: func(context.Context, string) (int64, bool) { return intake.Operator, true },
+		Tree: func(context.Context, string) (int64, bool) { return intake.Operator, true },
 	}
 	for _, c := range change {
 		c(&options)
@@ -375,7 +375,7 @@ func (c *counted) Read(p []byte) (int, error) {
 // A token tree cannot end the sessions of others.
 func TestSession_OneTokenTreeClosesItsOwn(t *testing.T) {
 	s := newSite(t, func(o *console.Options) {
-		o.Family = func(_ context.Context, secret string) (int64, bool) {
+		o.Tree = func(_ context.Context, secret string) (int64, bool) {
 			if secret == token {
 				return 0, true
 			}

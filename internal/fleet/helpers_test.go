@@ -123,8 +123,8 @@ func runWith(t *testing.T, o Options, api http.HandlerFunc) running {
 	f := New(o)
 	if api != nil {
 		f.ServeRequests(api, func(_ context.Context, secret string) (int64, bool) {
-			family, err := strconv.ParseInt(strings.TrimPrefix(secret, "of-family-"), 10, 64)
-			return family, err == nil
+			tree, err := strconv.ParseInt(strings.TrimPrefix(secret, "of-tree-"), 10, 64)
+			return tree, err == nil
 		})
 	}
 	done := make(chan error, 1)

@@ -79,9 +79,9 @@ func TestMetrics_TellTheLag(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, family := range families {
-				m := family.GetMetric()[0]
-				values[family.GetName()] = m.GetGauge().GetValue() + m.GetCounter().GetValue()
+			for _, tree := range families {
+				m := tree.GetMetric()[0]
+				values[tree.GetName()] = m.GetGauge().GetValue() + m.GetCounter().GetValue()
 			}
 			return values["bridged_nats_connected"] == connected && values["bridged_nats_events_published_total"] == published &&
 				values["bridged_nats_events_lag"] == lag

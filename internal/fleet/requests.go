@@ -57,9 +57,9 @@ type requestStats struct {
 	AverageMS float64          `json:"averageMs"`
 }
 
-func newRequests(l *link, api http.Handler, family func(context.Context, string) (int64, bool)) *requests {
+func newRequests(l *link, api http.Handler, tree func(context.Context, string) (int64, bool)) *requests {
 	return &requests{
-		link: l, transport: client.Transport(api, "nats"), tree: family,
+		link: l, transport: client.Transport(api, "nats"), tree: tree,
 		known: intake.NewSlots(intake.Divide(mostRequests - mostUnknown)), unknown: intake.NewSlots(intake.Quotas{All: mostUnknown}),
 		slots: make(chan struct{}, mostRequests), stats: requestStats{Answers: make(map[string]int64)},
 	}
@@ -141,8 +141,8 @@ func (r *requests) start(ctx context.Context, data []byte, reply string) (hasBeg
 // slotFor takes a slot within the quota of the request's token tree.
 func (r *requests) slotFor(ctx context.Context, e *envelope) (release func(), isFree bool) {
 	if secret, is := bridge.Bearer(e.header.Get("Authorization")); is {
-		if family, known := r.tree(ctx, secret); known {
-			return r.known.Take(family)
+		if tree, known := r.tree(ctx, secret); known {
+			return r.known.Take(tree)
 		}
 	}
 	return r.unknown.Take(intake.Operator) // all callers without a token share this quota

@@ -224,7 +224,7 @@ func TestRequests_AreBounded(t *testing.T) {
 	for _, one := range []struct {
 		bearer string
 		count  int
-	}{{"of-family-7", 24}, {"of-family-8", 12}, {"nobody", mostUnknown}, {"of-family-0", 12}} {
+	}{{"of-tree-7", 24}, {"of-tree-8", 12}, {"nobody", mostUnknown}, {"of-tree-0", 12}} {
 		data, _ := json.Marshal(by(one.bearer))
 		for range one.count {
 			if err := c.nc.PublishRequest("bounded."+ada+".api", "inbox.bounded", data); err != nil {
@@ -233,9 +233,9 @@ func TestRequests_AreBounded(t *testing.T) {
 		}
 		underWay += int32(one.count)
 		eventually(t, "the slots to be taken", func() bool { return inside.Load() == underWay })
-		c.refused(ada, by("of-family-7"), CodeTooManyRequests, 429, "too many requests are running")
+		c.refused(ada, by("of-tree-7"), CodeTooManyRequests, 429, "too many requests are running")
 	}
-	for _, bearer := range []string{"of-family-9", "of-family-0", "nobody"} {
+	for _, bearer := range []string{"of-tree-9", "of-tree-0", "nobody"} {
 		c.refused(ada, by(bearer), CodeTooManyRequests, 429, "too many requests are running")
 	}
 	stopped := make(chan struct{})

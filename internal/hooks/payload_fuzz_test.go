@@ -12,7 +12,7 @@ import (
 	"bridged/internal/fuzzbudget"
 )
 
-// What a stranger posts, with whatever headers of the services, becomes a bounded
+// What anybody posts, with whatever headers of the services, becomes a bounded
 // text with every shipped template, or is refused.
 func FuzzPayload(f *testing.F) {
 	err := filepath.WalkDir("testdata", func(path string, entry os.DirEntry, err error) error {

@@ -54,41 +54,41 @@ func NewBodies() *Bodies {
 // Source describes a body to read.
 type Source struct {
 	io.Reader
-	Announced int64  // its Content-Length; negative if unknown
-	Most      int64  // limit in bytes, up to MaxLargeBody
-	Family    int64  // token tree of the sender
-	Cut       func() // cancels the reading; see [Quota.Take]
+	Declared int64  // its Content-Length; negative if unknown
+	Most     int64  // limit in bytes, up to MaxLargeBody
+	Tree     int64  // token tree of the sender
+	Cancel   func() // cancels the reading; see [Quota.Take]
 	// Wait stops the body's time limit, and Resume continues it. Both may be nil.
 	Wait, Resume func()
 }
 
 // Read reads a body to its end. Its reservation must be released; it is nil for a short body. The
 // errors are [ErrBodyTooLarge], [ErrTooSlow], and the errors of ctx and the source.
-func (b *Bodies) Read(ctx context.Context, from Source) (body []byte, reserved *Grant, err error) {
+func (b *Bodies) Read(ctx context.Context, from Source) (body []byte, reserved *Reservation, err error) {
 	reader := &bodyReader{bodies: b, from: from, limit: from.Most}
-	if from.Announced > from.Most {
+	if from.Declared > from.Most {
 		return nil, nil, ErrBodyTooLarge
 	}
-	if from.Announced >= 0 {
-		reader.limit = from.Announced
+	if from.Declared >= 0 {
+		reader.limit = from.Declared
 	}
 	body, err = reader.fill(ctx)
 	if err != nil {
-		if reader.grant.WasCancelled() {
+		if reader.reserved.WasCancelled() {
 			err = ErrTooSlow
 		}
-		reader.grant.Release()
+		reader.reserved.Release()
 		return nil, nil, err
 	}
-	return body, reader.grant, nil
+	return body, reader.reserved, nil
 }
 
 // bodyReader reads one body.
 type bodyReader struct {
-	bodies *Bodies
-	from   Source
-	limit  int64 // expected bytes
-	grant  *Grant
+	bodies   *Bodies
+	from     Source
+	limit    int64 // expected bytes
+	reserved *Reservation
 }
 
 // fill reads to the end.
@@ -97,14 +97,14 @@ func (r *bodyReader) fill(ctx context.Context) ([]byte, error) {
 	for step := 0; ; {
 		n, err := r.from.Read(body[len(body):cap(body)])
 		body = body[:len(body)+n]
-		r.grant.Received(n)
+		r.reserved.Received(n)
 		switch {
-		case r.grant.WasCancelled(): // the source may have set its own deadline since
+		case r.reserved.WasCancelled(): // the source may have set its own deadline since
 			return nil, ErrTooSlow
 		case int64(len(body)) > r.limit:
 			return nil, ErrBodyTooLarge
 		case errors.Is(err, io.EOF):
-			r.grant.Whole()
+			r.reserved.Complete()
 			return body, nil
 		case err != nil:
 			return nil, err
@@ -126,19 +126,19 @@ func (r *bodyReader) grow(ctx context.Context, step int, body []byte) ([]byte, e
 		return nil, err
 	}
 	grown := append(make([]byte, 0, size+1), body...)
-	r.grant.Release()
-	r.grant = larger
+	r.reserved.Release()
+	r.reserved = larger
 	return grown, nil
 }
 
 // take waits for a reservation. The body's time limit does not run while it waits.
-func (r *bodyReader) take(ctx context.Context, quota *Quota, size int64) (*Grant, error) {
-	r.grant.Whole()
+func (r *bodyReader) take(ctx context.Context, quota *Quota, size int64) (*Reservation, error) {
+	r.reserved.Complete()
 	if r.from.Wait != nil {
 		r.from.Wait()
 		defer r.from.Resume()
 	}
-	return quota.Take(ctx, r.from.Family, size, r.from.Cut)
+	return quota.Take(ctx, r.from.Tree, size, r.from.Cancel)
 }
 
 // ReadRequest reads a body of at most most bytes for a token tree. The body must arrive within a
@@ -150,7 +150,7 @@ func (b *Bodies) ReadRequest(w http.ResponseWriter, r *http.Request, tree, most 
 		arriveBy(since.Add(within))
 	}
 	body, reserved, err := b.Read(r.Context(), Source{
-		Reader: r.Body, Announced: r.ContentLength, Most: most, Family: tree, Cut: CutOff(w, r.Body),
+		Reader: r.Body, Declared: r.ContentLength, Most: most, Tree: tree, Cancel: CancelBody(w, r.Body),
 		Wait: func() {
 			within -= time.Since(since)
 			arriveBy(time.Time{})
@@ -166,9 +166,9 @@ func (b *Bodies) ReadRequest(w http.ResponseWriter, r *http.Request, tree, most 
 	return body, reserved.Release, err
 }
 
-// CutOff returns a function that cancels the reading of a request's body, with the connection's
+// CancelBody returns a function that cancels the reading of a request's body, with the connection's
 // deadline or by closing the body.
-func CutOff(w http.ResponseWriter, body io.Closer) func() {
+func CancelBody(w http.ResponseWriter, body io.Closer) func() {
 	return func() {
 		if http.NewResponseController(w).SetReadDeadline(time.Unix(1, 0)) != nil {
 			_ = body.Close() // of a pipe within the process; the other side gets the error

@@ -24,7 +24,7 @@ func TestBodies_AreReadWhole(t *testing.T) {
 	for _, size := range []int64{0, 1, unreserved - 1, unreserved, unreserved + 1, 16<<10 - 1, 16 << 10, 16<<10 + 1, 128 << 10, 128<<10 + 1, MaxBody - 1, MaxBody} {
 		for _, declared := range []int64{size, -1} {
 			for name, slow := range map[string]func(io.Reader) io.Reader{"at once": func(r io.Reader) io.Reader { return r }, "with its end": iotest.DataErrReader, "by halves": iotest.HalfReader} {
-				got, reserved, err := bodies.Read(t.Context(), Source{Reader: slow(bytes.NewReader(text[:size])), Announced: declared, Most: MaxBody})
+				got, reserved, err := bodies.Read(t.Context(), Source{Reader: slow(bytes.NewReader(text[:size])), Declared: declared, Most: MaxBody})
 				if err != nil || !bytes.Equal(got, text[:size]) {
 					t.Errorf("%d bytes, declared %d, %s: %d, %v", size, declared, name, len(got), err)
 				}
@@ -46,19 +46,19 @@ func TestBodies_AreBounded(t *testing.T) {
 		from Source
 		want error
 	}{
-		"declared too large":   {Source{Reader: iotest.ErrReader(broken), Announced: 101, Most: 100}, ErrBodyTooLarge},
-		"too large":            {Source{Reader: strings.NewReader(strings.Repeat("x", 101)), Announced: -1, Most: 100}, ErrBodyTooLarge},
-		"larger than declared": {Source{Reader: strings.NewReader(strings.Repeat("x", 101)), Announced: 100, Most: 1000}, ErrBodyTooLarge},
-		"far too large":        {Source{Reader: strings.NewReader(strings.Repeat("x", 2<<20)), Announced: -1, Most: MaxBody}, ErrBodyTooLarge},
-		"broken":               {Source{Reader: iotest.ErrReader(broken), Announced: 100, Most: 100}, broken},
-		"broken when large":    {Source{Reader: io.MultiReader(strings.NewReader(strings.Repeat("x", 200<<10)), iotest.ErrReader(broken)), Announced: -1, Most: MaxBody}, broken},
+		"declared too large":   {Source{Reader: iotest.ErrReader(broken), Declared: 101, Most: 100}, ErrBodyTooLarge},
+		"too large":            {Source{Reader: strings.NewReader(strings.Repeat("x", 101)), Declared: -1, Most: 100}, ErrBodyTooLarge},
+		"larger than declared": {Source{Reader: strings.NewReader(strings.Repeat("x", 101)), Declared: 100, Most: 1000}, ErrBodyTooLarge},
+		"far too large":        {Source{Reader: strings.NewReader(strings.Repeat("x", 2<<20)), Declared: -1, Most: MaxBody}, ErrBodyTooLarge},
+		"broken":               {Source{Reader: iotest.ErrReader(broken), Declared: 100, Most: 100}, broken},
+		"broken when large":    {Source{Reader: io.MultiReader(strings.NewReader(strings.Repeat("x", 200<<10)), iotest.ErrReader(broken)), Declared: -1, Most: MaxBody}, broken},
 	} {
 		if _, _, err := bodies.Read(t.Context(), test.from); !errors.Is(err, test.want) {
 			t.Errorf("%s: %v, want %v", name, err, test.want)
 		}
 	}
 	for i, quota := range bodies.steps {
-		if quota.used != 0 || len(quota.grants) != 0 {
+		if quota.used != 0 || len(quota.reservations) != 0 {
 			t.Errorf("step %d: %d are usage", i, quota.used)
 		}
 	}
@@ -74,14 +74,14 @@ func TestBodies_SlowOnesHoldUpNobody(t *testing.T) {
 			reader, writer := io.Pipe()
 			go func() { _, _ = writer.Write(make([]byte, 200<<10)) }() // ends with the reader
 			go func() {
-				_, _, err := bodies.Read(t.Context(), Source{Reader: reader, Announced: MaxBody, Most: MaxBody, Family: 7, Cut: func() { reader.Close() }})
+				_, _, err := bodies.Read(t.Context(), Source{Reader: reader, Declared: MaxBody, Most: MaxBody, Tree: 7, Cancel: func() { reader.Close() }})
 				reader.Close()
 				slow <- err
 			}()
 		}
 		synctest.Wait()
 		read := func(ctx context.Context, tree int64) error {
-			_, reserved, err := bodies.Read(ctx, Source{Reader: bytes.NewReader(make([]byte, MaxBody)), Announced: MaxBody, Most: MaxBody, Family: tree, Cut: func() {}})
+			_, reserved, err := bodies.Read(ctx, Source{Reader: bytes.NewReader(make([]byte, MaxBody)), Declared: MaxBody, Most: MaxBody, Tree: tree, Cancel: func() {}})
 			reserved.Release()
 			return err
 		}

@@ -56,7 +56,7 @@ type File struct {
 	cancel   func()
 	declared int64
 	received int64
-	grant    *Grant
+	reserved *Reservation
 }
 
 // Declare sets the expected size, if it is known.
@@ -78,8 +78,8 @@ func (f *File) Received(ctx context.Context, n int) error {
 	case before <= f.files.step && f.received > f.files.step:
 		return f.take(ctx, f.files.large, max(f.declared, f.files.large.quotas.All/largeFiles))
 	}
-	f.grant.Received(n)
-	if f.grant.WasCancelled() {
+	f.reserved.Received(n)
+	if f.reserved.WasCancelled() {
 		return ErrTooSlow
 	}
 	return nil
@@ -87,23 +87,23 @@ func (f *File) Received(ctx context.Context, n int) error {
 
 // take moves the file to a reservation in a quota.
 func (f *File) take(ctx context.Context, quota *Quota, size int64) error {
-	f.grant.Whole() // from here on the sender is not the slow one
+	f.reserved.Complete() // from here on the sender is not the slow one
 	waiting, cancel := context.WithTimeoutCause(ctx, waitTimeout, ErrBusy)
 	defer cancel()
-	grant, err := quota.Take(waiting, f.tree, size, f.cancel)
+	reserved, err := quota.Take(waiting, f.tree, size, f.cancel)
 	switch {
 	case err != nil && ctx.Err() == nil && errors.Is(context.Cause(waiting), ErrBusy):
 		return ErrBusy
 	case err != nil:
 		return err
 	}
-	f.grant.Release()
-	f.grant = grant
+	f.reserved.Release()
+	f.reserved = reserved
 	return nil
 }
 
 // Close releases the reservation. It may be called more than once.
-func (f *File) Close() { f.grant.Release() }
+func (f *File) Close() { f.reserved.Release() }
 
 // Reader returns a reader of from that reserves space for the bytes it reads.
 func (f *File) Reader(ctx context.Context, from io.Reader) io.Reader {
@@ -124,8 +124,8 @@ func (r fileReader) Read(p []byte) (int, error) {
 	}
 	switch {
 	case errors.Is(err, io.EOF):
-		r.file.grant.Whole()
-	case err != nil && r.file.grant.WasCancelled():
+		r.file.reserved.Complete()
+	case err != nil && r.file.reserved.WasCancelled():
 		err = ErrTooSlow
 	}
 	return n, err

@@ -87,8 +87,8 @@ func TestFiles_WaitAWhile(t *testing.T) {
 			if _, err := files.large.Take(t.Context(), Operator, 100, nil); err != nil {
 				t.Fatal(err)
 			}
-			for grant := range files.large.grants {
-				delete(files.large.grants, grant) // they have come, and are being sent
+			for reserved := range files.large.reservations {
+				delete(files.large.reservations, reserved) // they have come, and are being sent
 			}
 		}
 		files.step = 10
@@ -115,8 +115,8 @@ func TestParts_HeadsAreBounded(t *testing.T) {
 		want error
 	}{
 		"a small head":  {form(100, 1<<20), nil},
-		"a large head":  {form(64<<10, 1), ErrPartHead},
-		"no head's end": {"--b\r\nX: " + strings.Repeat("x", 1<<20), ErrPartHead},
+		"a large head":  {form(64<<10, 1), ErrPartHeader},
+		"no head's end": {"--b\r\nX: " + strings.Repeat("x", 1<<20), ErrPartHeader},
 	} {
 		r := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(test.form))
 		r.Header.Set("Content-Type", "multipart/form-data; boundary=b")

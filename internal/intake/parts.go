@@ -10,8 +10,8 @@ import (
 // maxPartHeader limits the header of a part, in bytes. mime/multipart accepts 10 MB.
 const maxPartHeader = 32 << 10
 
-// ErrPartHead means that the header of a part is too large.
-var ErrPartHead = errors.New("the header of a part of the form is too large")
+// ErrPartHeader means that the header of a part is too large.
+var ErrPartHeader = errors.New("the header of a part of the form is too large")
 
 // Parts reads the parts of a form (RFC 7578) with limited headers.
 type Parts struct {
@@ -47,7 +47,7 @@ func (b *partBody) Read(p []byte) (int, error) {
 		return b.ReadCloser.Read(p)
 	}
 	if b.left == 0 {
-		return 0, ErrPartHead
+		return 0, ErrPartHeader
 	}
 	n, err := b.ReadCloser.Read(p[:min(len(p), b.left)])
 	b.left -= n

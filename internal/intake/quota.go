@@ -51,27 +51,27 @@ func (s Quotas) Admits(tree int64, t Usage) bool {
 	return t.All <= s.All && (tree == Operator || t.Others <= s.Others && t.Own <= s.Each)
 }
 
-// Quota limits the sum of its grants. Callers wait in order until there is space.
+// Quota limits the sum of its reservations. Callers wait in order until there is space.
 type Quota struct {
 	quotas  Quotas
 	timeout time.Duration
 	pace    int64
 
-	mu      sync.Mutex // guards the fields from here on
-	used    int64
-	others  int64 // part of used by trees other than the operator's
-	of      map[int64]int64
-	grants  map[*Grant]bool // that still wait for bytes
-	waiting []*Grant
+	mu           sync.Mutex // guards the fields from here on
+	used         int64
+	others       int64 // part of used by trees other than the operator's
+	of           map[int64]int64
+	reservations map[*Reservation]bool // that still wait for bytes
+	waiting      []*Reservation
 }
 
-// NewQuota returns a quota. While a grant waits, it cancels other ones that receive less than pace bytes within timeout.
+// NewQuota returns a quota. While a reservation waits, it cancels other ones that receive less than pace bytes within timeout.
 func NewQuota(quotas Quotas, timeout time.Duration, pace int64) *Quota {
-	return &Quota{quotas: quotas, timeout: timeout, pace: pace, of: make(map[int64]int64), grants: make(map[*Grant]bool)}
+	return &Quota{quotas: quotas, timeout: timeout, pace: pace, of: make(map[int64]int64), reservations: make(map[*Reservation]bool)}
 }
 
-// Grant is a reserved part of a quota.
-type Grant struct {
+// Reservation is a reserved part of a quota.
+type Reservation struct {
 	quota  *Quota
 	tree   int64
 	size   int64
@@ -89,171 +89,171 @@ type Grant struct {
 var ErrTooLarge = errors.New("larger than the whole quota of a token")
 
 // Take reserves size for a token tree and waits until there is space. cancel must cancel the reading
-// that the grant is for. Another goroutine calls it, at most once. The errors are the error of
+// that the reservation is for. Another goroutine calls it, at most once. The errors are the error of
 // ctx and [ErrTooLarge].
-func (q *Quota) Take(ctx context.Context, tree, size int64, cancel func()) (*Grant, error) {
+func (q *Quota) Take(ctx context.Context, tree, size int64, cancel func()) (*Reservation, error) {
 	if size > q.quotas.All || tree != Operator && size > q.quotas.Each {
 		return nil, ErrTooLarge
 	}
-	g := &Grant{quota: q, tree: tree, size: size, cancel: cancel, given: make(chan struct{})}
+	r := &Reservation{quota: q, tree: tree, size: size, cancel: cancel, given: make(chan struct{})}
 	q.mu.Lock()
-	q.waiting = append(q.waiting, g)
+	q.waiting = append(q.waiting, r)
 	q.giveNext()
 	q.mu.Unlock()
 	select {
-	case <-g.given: // without a timer: this is nearly always the case
-		return g, nil
+	case <-r.given: // without a timer: this is nearly always the case
+		return r, nil
 	default:
 	}
 	look := time.NewTicker(q.timeout)
 	defer look.Stop()
 	for {
 		select {
-		case <-g.given:
-			return g, nil
+		case <-r.given:
+			return r, nil
 		case <-ctx.Done():
-			q.withdraw(g)
+			q.withdraw(r)
 			return nil, ctx.Err()
 		case <-look.C:
-			q.cancelSlow(g)
+			q.cancelSlow(r)
 		}
 	}
 }
 
-// fits reports whether a grant fits and, if not, whether its own tree uses the space. The caller holds mu.
-func (q *Quota) fits(g *Grant) (fits, isOwn bool) {
-	if q.used+g.size > q.quotas.All {
+// fits reports whether a reservation fits and, if not, whether its own tree uses the space. The caller holds mu.
+func (q *Quota) fits(r *Reservation) (fits, isOwn bool) {
+	if q.used+r.size > q.quotas.All {
 		return false, false
 	}
-	if g.tree == Operator {
+	if r.tree == Operator {
 		return true, false
 	}
-	if q.of[g.tree]+g.size > q.quotas.Each {
+	if q.of[r.tree]+r.size > q.quotas.Each {
 		return false, true
 	}
-	return q.others+g.size <= q.quotas.Others, false
+	return q.others+r.size <= q.quotas.Others, false
 }
 
-// giveNext makes the reservations of waiting grants in order. A tree that has used up its quota
+// giveNext makes the waiting reservations in order. A tree that has used up its quota
 // blocks no other tree, and the others do not block the operator. The caller holds mu.
 func (q *Quota) giveNext() {
-	var heldOthers, heldAll bool // an earlier grant waits for shared space
-	q.waiting = slices.DeleteFunc(q.waiting, func(g *Grant) bool {
-		if heldAll || heldOthers && g.tree != Operator {
+	var heldOthers, heldAll bool // an earlier reservation waits for shared space
+	q.waiting = slices.DeleteFunc(q.waiting, func(r *Reservation) bool {
+		if heldAll || heldOthers && r.tree != Operator {
 			return false
 		}
-		fits, isOwn := q.fits(g)
+		fits, isOwn := q.fits(r)
 		if !fits {
-			heldAll = g.tree == Operator
+			heldAll = r.tree == Operator
 			heldOthers = heldOthers || !isOwn
 			return false
 		}
-		q.add(g, g.size)
-		g.since = time.Now()
-		q.grants[g] = true
-		close(g.given)
+		q.add(r, r.size)
+		r.since = time.Now()
+		q.reservations[r] = true
+		close(r.given)
 		return true
 	})
 }
 
-// add adds size to the usage of a grant's tree. The caller holds mu.
-func (q *Quota) add(g *Grant, size int64) {
+// add adds size to the usage of a reservation's tree. The caller holds mu.
+func (q *Quota) add(r *Reservation, size int64) {
 	q.used += size
-	if g.tree == Operator {
+	if r.tree == Operator {
 		return
 	}
 	q.others += size
-	if q.of[g.tree] += size; q.of[g.tree] == 0 {
-		delete(q.of, g.tree)
+	if q.of[r.tree] += size; q.of[r.tree] == 0 {
+		delete(q.of, r.tree)
 	}
 }
 
-// withdraw removes a grant from the queue, or releases it if it was just made.
-func (q *Quota) withdraw(g *Grant) {
+// withdraw removes a reservation from the queue, or releases it if it was just made.
+func (q *Quota) withdraw(r *Reservation) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if i := slices.Index(q.waiting, g); i >= 0 {
+	if i := slices.Index(q.waiting, r); i >= 0 {
 		q.waiting = slices.Delete(q.waiting, i, i+1)
 		q.giveNext() // the next one may be smaller
 		return
 	}
-	g.release()
+	r.release()
 }
 
-// cancelSlow cancels slow grants that block a waiting one.
-func (q *Quota) cancelSlow(waits *Grant) {
+// cancelSlow cancels slow reservations that block a waiting one.
+func (q *Quota) cancelSlow(waits *Reservation) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	_, isOwn := q.fits(waits)
 	now := time.Now()
-	for g := range q.grants {
-		isInTheWay := g.tree == waits.tree || !isOwn && g.tree != Operator
-		if isInTheWay && !g.isCancelled && now.Sub(g.since) >= q.timeout {
-			g.isCancelled = true
-			g.cancel()
+	for r := range q.reservations {
+		isInTheWay := r.tree == waits.tree || !isOwn && r.tree != Operator
+		if isInTheWay && !r.isCancelled && now.Sub(r.since) >= q.timeout {
+			r.isCancelled = true
+			r.cancel()
 		}
 	}
 }
 
-// locked calls f with the quota's lock held. It does nothing if g is nil.
-func (g *Grant) locked(f func()) {
-	if g == nil {
+// locked calls f with the quota's lock held. It does nothing if r is nil.
+func (r *Reservation) locked(f func()) {
+	if r == nil {
 		return
 	}
-	g.quota.mu.Lock()
-	defer g.quota.mu.Unlock()
+	r.quota.mu.Lock()
+	defer r.quota.mu.Unlock()
 	f()
 }
 
 // Received records that n bytes were received.
-func (g *Grant) Received(n int) {
-	g.locked(func() {
-		if g.received += int64(n); g.received >= g.quota.pace {
-			g.received, g.since = 0, time.Now()
+func (r *Reservation) Received(n int) {
+	r.locked(func() {
+		if r.received += int64(n); r.received >= r.quota.pace {
+			r.received, r.since = 0, time.Now()
 		}
 	})
 }
 
-// Whole records that all bytes were received: the grant is not cancelled any more.
-func (g *Grant) Whole() { g.locked(func() { delete(g.quota.grants, g) }) }
+// Complete records that all bytes were received: the reservation is not cancelled any more.
+func (r *Reservation) Complete() { r.locked(func() { delete(r.quota.reservations, r) }) }
 
-// Expect records that bytes are expected again: the grant is cancelled if they take too long.
-func (g *Grant) Expect() {
-	g.locked(func() {
-		if g.received, g.since = 0, time.Now(); !g.released {
-			g.quota.grants[g] = true
+// Expect records that bytes are expected again: the reservation is cancelled if they take too long.
+func (r *Reservation) Expect() {
+	r.locked(func() {
+		if r.received, r.since = 0, time.Now(); !r.released {
+			r.quota.reservations[r] = true
 		}
 	})
 }
 
-// WasCancelled reports whether the grant was cancelled to make space.
-func (g *Grant) WasCancelled() (isCancelled bool) {
-	g.locked(func() { isCancelled = g.isCancelled })
+// WasCancelled reports whether the reservation was cancelled to make space.
+func (r *Reservation) WasCancelled() (isCancelled bool) {
+	r.locked(func() { isCancelled = r.isCancelled })
 	return isCancelled
 }
 
-// Shrink reduces the grant to size.
-func (g *Grant) Shrink(size int64) {
-	g.locked(func() {
-		if g.released || size >= g.size {
+// Shrink reduces the reservation to size.
+func (r *Reservation) Shrink(size int64) {
+	r.locked(func() {
+		if r.released || size >= r.size {
 			return
 		}
-		g.quota.add(g, size-g.size)
-		g.size = size
-		g.quota.giveNext()
+		r.quota.add(r, size-r.size)
+		r.size = size
+		r.quota.giveNext()
 	})
 }
 
 // Release releases the reservation. It may be called more than once.
-func (g *Grant) Release() { g.locked(g.release) }
+func (r *Reservation) Release() { r.locked(r.release) }
 
 // release releases the reservation once. The caller holds mu.
-func (g *Grant) release() {
-	if g.released {
+func (r *Reservation) release() {
+	if r.released {
 		return
 	}
-	g.released = true
-	delete(g.quota.grants, g)
-	g.quota.add(g, -g.size)
-	g.quota.giveNext()
+	r.released = true
+	delete(r.quota.reservations, r)
+	r.quota.add(r, -r.size)
+	r.quota.giveNext()
 }

@@ -15,9 +15,9 @@ type taker struct {
 	cancel int
 }
 
-// take takes a part, and returns where the grant comes once there is room.
-func (k *taker) take(tree, size int64) chan *Grant {
-	given := make(chan *Grant, 1)
+// take takes a part, and returns where the reservation comes once there is room.
+func (k *taker) take(tree, size int64) chan *Reservation {
+	given := make(chan *Reservation, 1)
 	go func() {
 		g, err := k.quota.Take(k.t.Context(), tree, size, func() { k.cancel++ })
 		if err != nil && k.t.Context().Err() == nil {
@@ -29,7 +29,7 @@ func (k *taker) take(tree, size int64) chan *Grant {
 	return given
 }
 
-func (k *taker) wantGiven(what string, given chan *Grant, want bool) {
+func (k *taker) wantGiven(what string, given chan *Reservation, want bool) {
 	k.t.Helper()
 	if len(given) == 1 != want {
 		k.t.Errorf("%s: given %v, want %v", what, !want, want)
@@ -57,9 +57,9 @@ func TestQuota_Shares(t *testing.T) {
 		synctest.Wait()
 		k.wantGiven("the third, after the second", third, true)
 		k.wantGiven("more of the first", more, false)
-		grant := <-first
-		grant.Release()
-		grant.Release()
+		reserved := <-first
+		reserved.Release()
+		reserved.Release()
 		synctest.Wait()
 		k.wantGiven("more of the first, after the first", more, true)
 		if _, err := k.quota.Take(ctx, 7, 41, nil); !errors.Is(err, ErrTooLarge) {
@@ -68,7 +68,7 @@ func TestQuota_Shares(t *testing.T) {
 		(<-more).Release()
 		(<-third).Release()
 		(<-operator).Release()
-		if k.quota.used != 0 || k.quota.others != 0 || len(k.quota.of) != 0 || len(k.quota.grants) != 0 {
+		if k.quota.used != 0 || k.quota.others != 0 || len(k.quota.of) != 0 || len(k.quota.reservations) != 0 {
 			t.Errorf("%d are used, %d by others, %v", k.quota.used, k.quota.others, k.quota.of)
 		}
 	})
@@ -106,7 +106,7 @@ func TestQuota_SlowOnesAreCutOff(t *testing.T) {
 		k := &taker{t: t, quota: NewQuota(Divide(80), time.Second, 10)}
 		slow, quick, whole := <-k.take(7, 12), <-k.take(7, 12), <-k.take(7, 12)
 		operator := <-k.take(Operator, 10)
-		whole.Whole()
+		whole.Complete()
 		steady := func(times int) {
 			for range times {
 				time.Sleep(500 * time.Millisecond)

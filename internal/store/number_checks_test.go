@@ -73,11 +73,11 @@ func TestLookUps_AreLimitedByTheHour(t *testing.T) {
 func TestLookUps_HaveAReserveForTheOperator(t *testing.T) {
 	p := newPaced(t)
 	for i, c := range []struct {
-		family int64
-		count  int
-		fits   bool
+		tree  int64
+		count int
+		fits  bool
 	}{{7, 100, true}, {8, 50, true}, {9, 1, false}, {7, 1, false}, {0, 50, true}, {0, 1, false}} {
-		err := p.ReserveLookUps(bridge.WithTree(t.Context(), c.family), c.count, c.count)
+		err := p.ReserveLookUps(bridge.WithTree(t.Context(), c.tree), c.count, c.count)
 		if (err == nil) != c.fits || err != nil && bridge.CodeOf(err) != bridge.CodeLookUpsLimited {
 			t.Errorf("%d: %+v: %v", i, c, err)
 		}

@@ -23,7 +23,7 @@ func TestMentions_StrangersAreNamedAsGiven(t *testing.T) {
 		_, chat := a.group(friend, byNumber, a.phone)
 		for _, named := range []bridge.JID{lidOf(other), jidOf(other)} {
 			who := []bridge.JID{named}
-			out := bridge.Outgoing{To: chat, Content: bridge.Text{Text: "ask @" + named.User()}, Mentions: who, Strangers: who}
+			out := bridge.Outgoing{To: chat, Content: bridge.Text{Text: "ask @" + named.User()}, Mentions: who, Unseen: who}
 			sent, err := a.manager.Send(ctx, out)
 			if err != nil {
 				t.Fatal(err)
@@ -41,7 +41,7 @@ func TestMentions_StrangersAreNamedAsGiven(t *testing.T) {
 			}
 			names("sent", received, "ask @"+named.User())
 			row := a.message(chat, sent.ID)
-			if _, err := a.manager.Send(ctx, bridge.Outgoing{To: chat, Content: bridge.TextEdit{Target: row, Text: "no", Mentions: who, Strangers: who}}); err != nil {
+			if _, err := a.manager.Send(ctx, bridge.Outgoing{To: chat, Content: bridge.TextEdit{Target: row, Text: "no", Mentions: who, Unseen: who}}); err != nil {
 				t.Fatal(err)
 			}
 			shows(t, sent.ID, simnet.Bubble{Text: "no @" + named.User(), Edited: true}, friend)

@@ -64,7 +64,7 @@ func Ended(r *http.Request) error {
 
 // During returns the context of a request, which ends with its token.
 func (c *Caller) During(parent context.Context) (context.Context, context.CancelFunc) {
-	parent = bridge.WithTree(context.WithValue(parent, contextKey{}, c), c.Family)
+	parent = bridge.WithTree(context.WithValue(parent, contextKey{}, c), c.Tree)
 	if c.ID == 0 {
 		return parent, func() {}
 	}

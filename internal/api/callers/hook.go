@@ -45,12 +45,12 @@ func (t *Tokens) ofHook(r *http.Request) (*Caller, error) {
 	if err != nil || creator == nil {
 		return nil, err
 	}
-	tree := creator.Family
+	tree := creator.Tree
 	if creator.ID == 0 {
 		tree = -id
 	}
 	token := bridge.Token{
-		ID: -id, Name: hook.Name, Scopes: []bridge.Scope{bridge.ScopeSend}, Chats: []bridge.JID{hook.Chat}, ExpiresAt: creator.ExpiresAt, Family: tree,
+		ID: -id, Name: hook.Name, Scopes: []bridge.Scope{bridge.ScopeSend}, Chats: []bridge.JID{hook.Chat}, ExpiresAt: creator.ExpiresAt, Tree: tree,
 	}
 	return &Caller{Token: token, ctx: creator.ctx, hook: &hook}, nil
 }

@@ -49,7 +49,7 @@ func (things Things[T]) Add(ctx context.Context, add func(context.Context, T) (T
 	if err != nil {
 		return thing, err
 	}
-	tree, err := things.Tokens.tree(ctx, Of(ctx).Family)
+	tree, err := things.Tokens.tree(ctx, Of(ctx).Tree)
 	if err != nil {
 		return thing, err
 	}

@@ -49,14 +49,14 @@ func (t *Tokens) OfRequest(r *http.Request) (*Caller, error) {
 func (t *Tokens) Identify(r *http.Request, session func(*http.Request) string) (tree int64, known bool) {
 	if session != nil && secretOf(r) == "" {
 		if caller, err := t.Find(r.Context(), session(r)); err == nil && caller != nil {
-			return caller.Family, true
+			return caller.Tree, true
 		}
 	}
 	caller, err := t.OfRequest(r)
 	if err != nil || caller == nil {
 		return 0, false
 	}
-	return caller.Family, true
+	return caller.Tree, true
 }
 
 // Find returns the caller with a secret; nil for an unknown one. It compares hashes, so that
@@ -119,7 +119,7 @@ func (t *Tokens) load(ctx context.Context) error {
 
 // enter adds a token whose parent was entered before. The caller holds mu.
 func (t *Tokens) enter(token bridge.Token) {
-	token.Family = t.treeOf(token)
+	token.Tree = t.treeOf(token)
 	caller := &Caller{Token: token}
 	caller.ctx, caller.end = context.WithCancelCause(context.Background())
 	t.callers[[sha256.Size]byte(token.Hash)] = caller
@@ -129,7 +129,7 @@ func (t *Tokens) enter(token bridge.Token) {
 func (t *Tokens) treeOf(token bridge.Token) int64 {
 	for _, parent := range t.callers {
 		if token.Parent != 0 && parent.ID == token.Parent {
-			return parent.Family
+			return parent.Tree
 		}
 	}
 	return token.ID
@@ -160,7 +160,7 @@ func (t *Tokens) admits(token bridge.Token) error {
 		if known.Parent != 0 {
 			created++
 		}
-		if known.Family == tree {
+		if known.Tree == tree {
 			own++
 		}
 	}
@@ -176,7 +176,7 @@ func (t *Tokens) tree(ctx context.Context, tree int64) (map[int64]bool, error) {
 	}
 	ids := make(map[int64]bool)
 	for _, token := range t.callers {
-		if token.Family == tree {
+		if token.Tree == tree {
 			ids[token.ID] = true
 		}
 	}

@@ -40,7 +40,7 @@ type Memory struct {
 	w        http.ResponseWriter
 	tree     int64
 	within   time.Duration
-	reserved *intake.Grant
+	reserved *intake.Reservation
 }
 
 // Reserve releases the reservation, if there is one, and waits for another one of size bytes. It
@@ -48,7 +48,7 @@ type Memory struct {
 func (m *Memory) Reserve(ctx context.Context, size int64) (err error) {
 	m.Release()
 	if m.reserved, err = m.answers.quota.Take(ctx, m.tree, size, func() { StopAnswer(m.w) }); err == nil {
-		m.reserved.Whole() // until something is written
+		m.reserved.Complete() // until something is written
 	}
 	return err
 }
@@ -88,7 +88,7 @@ func (m *Memory) writeChunk(chunk []byte) (int, error) {
 	}
 	n, err := m.w.Write(chunk)
 	if err == nil {
-		m.reserved.Whole()
+		m.reserved.Complete()
 	}
 	return n, err
 }

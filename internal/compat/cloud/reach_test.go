@@ -294,8 +294,8 @@ func TestUploads_AreBounded(t *testing.T) {
 	always := func(context.Context, int64) (context.Context, bool) { return t.Context(), true }
 	u := must(openUploads(compat.Options{DataDir: t.TempDir(), UntilRevoked: always, Log: zerolog.Nop()}))
 	for i, c := range []struct {
-		token, family, size int64
-		fits                bool
+		token, tree, size int64
+		fits              bool
 	}{
 		{1, 1, maxUploads/2 - 1, true},
 		{2, 1, 2, false},
@@ -307,7 +307,7 @@ func TestUploads_AreBounded(t *testing.T) {
 		{0, 0, maxUploads / 4, true},
 		{0, 0, 1, false},
 	} {
-		err := u.reserve(strconv.Itoa(i), &upload{Token: c.token, Family: c.family, Size: c.size, At: time.Now(), Until: time.Now().Add(time.Hour)})
+		err := u.reserve(strconv.Itoa(i), &upload{Token: c.token, Tree: c.tree, Size: c.size, At: time.Now(), Until: time.Now().Add(time.Hour)})
 		if (err == nil) != c.fits || err != nil && bridge.CodeOf(err) != bridge.CodeRateLimited {
 			t.Errorf("%+v: %v", c, err)
 		}

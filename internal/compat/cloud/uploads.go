@@ -57,7 +57,7 @@ type uploads struct {
 type upload struct {
 	Owner    string    `json:"owner"` // hash of the token that uploaded it
 	Token    int64     `json:"token"` // id of the token; 0 is BRIDGE_TOKEN
-	Family   int64     `json:"family"`
+	Tree     int64     `json:"family"`
 	Name     string    `json:"name"`
 	MimeType string    `json:"mimeType"`
 	Size     int64     `json:"size"`
@@ -156,7 +156,7 @@ func ownerOf(token string) string {
 // store stores a file of the token with a secret, and returns its id.
 func (u *uploads) store(secret string, token bridge.Token, from *compat.Upload, mimeType string) (id string, err error) {
 	one := &upload{
-		Owner: ownerOf(secret), Token: token.ID, Family: token.Family,
+		Owner: ownerOf(secret), Token: token.ID, Tree: token.Tree,
 		Name: bridge.PlainFileName(from.Name), MimeType: typeOf(from, mimeType), Size: from.Size(), At: u.now(),
 	}
 	if one.Until = one.At.Add(uploadLife); token.ExpiresAt != nil && token.ExpiresAt.Before(one.Until) {
@@ -187,13 +187,13 @@ func (u *uploads) reserve(id string, one *upload) error {
 	var size, count intake.Usage
 	oldest := one.Until
 	for _, other := range append(slices.Collect(maps.Values(u.byID)), one) {
-		size.Add(one.Family, other.Family, other.Size)
-		count.Add(one.Family, other.Family, 1)
+		size.Add(one.Tree, other.Tree, other.Size)
+		count.Add(one.Tree, other.Tree, 1)
 		if other.Until.Before(oldest) {
 			oldest = other.Until
 		}
 	}
-	if !uploadBytes.Admits(one.Family, size) || !uploadCount.Admits(one.Family, count) {
+	if !uploadBytes.Admits(one.Tree, size) || !uploadCount.Admits(one.Tree, count) {
 		return &bridge.Error{
 			Code: bridge.CodeRateLimited, RetryAfter: max(oldest.Sub(one.At), time.Second),
 			Msg: "there is no space for another uploaded file: DELETE files that were sent; each is removed after a day",

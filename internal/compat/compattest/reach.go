@@ -127,8 +127,8 @@ func newScene(t *testing.T, account api.Account, open func(compat.Options) http.
 	router := api.New(api.Options{Store: s, Account: account, Token: Operator, EnableSend: true, Preparer: files, Webhooks: hooks, Log: zerolog.Nop()})
 	options := compat.Options{
 		Client: client.InProcess(router, ""), Token: router.Token, UntilRevoked: router.UntilRevoked, Instance: "bridged", DataDir: t.TempDir(), Log: zerolog.Nop(),
-		Receive: func(ctx context.Context, from io.Reader, announced, family int64, cut func()) (compat.File, error) {
-			file, err := files.Receive(ctx, media.Incoming{From: from, Declared: announced, Tree: family, Cancel: cut})
+		Receive: func(ctx context.Context, from io.Reader, announced, tree int64, cancel func()) (compat.File, error) {
+			file, err := files.Receive(ctx, media.Incoming{From: from, Declared: announced, Tree: tree, Cancel: cancel})
 			if err != nil {
 				return nil, err
 			}

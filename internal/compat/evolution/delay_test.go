@@ -39,7 +39,7 @@ func TestDelay_HoldsNoReservationOfBodies(t *testing.T) {
 			}
 		})
 		adapter := New(compat.Options{Client: client.InProcess(api, ""), Instance: "bridged", Log: zerolog.Nop(), Token: func(context.Context, string) (bridge.Token, bool) {
-			return bridge.Token{ID: 7, Family: 7, Scopes: bridge.Scopes()}, true
+			return bridge.Token{ID: 7, Tree: 7, Scopes: bridge.Scopes()}, true
 		}})
 		send := func(delay, size int) int {
 			body := fmt.Sprintf(`{"number":"15550100301","text":"x","delay":%d,"ignored":"%s"}`, delay, strings.Repeat("x", size))

@@ -102,12 +102,12 @@ func (site *Site) begin(w http.ResponseWriter, r *http.Request, api *client.Clie
 		site.loginForm(w, r, http.StatusServiceUnavailable, "The token couldn’t be checked. Try again in a moment.")
 		return
 	}
-	family, known := site.options.Family(r.Context(), api.Token())
+	tree, known := site.options.Tree(r.Context(), api.Token())
 	if !known { // it has just been revoked
 		site.refuseToken(w, r)
 		return
 	}
-	id, opened := site.sessions.open(api, token.Token, family)
+	id, opened := site.sessions.open(api, token.Token, tree)
 	opened.setZone(zone)
 	if limits := site.limits(opened.token); limits != "" {
 		opened.notice.Store(&Notice{Text: limits})

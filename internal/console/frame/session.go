@@ -31,9 +31,9 @@ type session struct {
 	csrf string // in its forms
 	ends time.Time
 
-	api    *client.Client
-	token  bridge.Token // of api
-	family int64        // the token tree whose quota it uses
+	api   *client.Client
+	token bridge.Token // of api
+	tree  int64        // the token tree whose quota it uses
 
 	zone   atomic.Pointer[time.Location] // of the visitor
 	notice atomic.Pointer[Notice]        // for the next page
@@ -76,10 +76,10 @@ type sessions struct {
 }
 
 // open opens a session for a token. The cookie has its id.
-func (s *sessions) open(api *client.Client, token bridge.Token, family int64) (id string, opened *session) {
+func (s *sessions) open(api *client.Client, token bridge.Token, tree int64) (id string, opened *session) {
 	id = rand.Text()
 	ctx, end := context.WithCancel(context.Background())
-	opened = &session{ctx: ctx, end: end, csrf: rand.Text(), ends: s.now().Add(sessionTime), api: api, token: token, family: family}
+	opened = &session{ctx: ctx, end: end, csrf: rand.Text(), ends: s.now().Add(sessionTime), api: api, token: token, tree: tree}
 	opened.zone.Store(time.UTC)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -90,9 +90,9 @@ func (s *sessions) open(api *client.Client, token bridge.Token, family int64) (i
 		}
 		return over
 	})
-	s.makeRoom(maxOfTree, func(one *session) bool { return one.family == family })
+	s.makeRoom(maxOfTree, func(one *session) bool { return one.tree == tree })
 	if len(s.byID) >= maxSessions {
-		s.makeRoom(1, func(one *session) bool { return one.family != intake.Operator })
+		s.makeRoom(1, func(one *session) bool { return one.tree != intake.Operator })
 	}
 	s.byID[hashOf(id)] = opened
 	return id, opened

@@ -26,8 +26,8 @@ type Options struct {
 	PublicURLs  []*url.URL   // the console's addresses at a reverse proxy
 	BasePath    string       // prefix of the console's paths in browsers; empty for none
 	Settings    []Setting    // for the settings page, without secrets
-	// Family returns the token tree of a token, whose quota it uses; see [bridge.Token].
-	Family  func(ctx context.Context, secret string) (family int64, known bool)
+	// Tree returns the token tree of a token, whose quota it uses; see [bridge.Token].
+	Tree    func(ctx context.Context, secret string) (tree int64, known bool)
 	Streams context.Context // ends streams of events
 	Log     zerolog.Logger
 	Now     func() time.Time // nil is the real clock

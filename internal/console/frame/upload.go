@@ -50,7 +50,7 @@ func (req *Request) FileForm(names ...string) (fields url.Values, file File, err
 
 // beforeFile reads the named fields of a form up to its file.
 func (req *Request) beforeFile(names []string) (fields url.Values, file *multipart.Part, err error) {
-	cut := intake.CutOff(req.W, req.Body)
+	cancel := intake.CancelBody(req.W, req.Body)
 	parts, err := intake.NewParts(req.Request)
 	if err != nil {
 		return nil, nil, ErrNoFile
@@ -65,7 +65,7 @@ func (req *Request) beforeFile(names []string) (fields url.Values, file *multipa
 		case name == "file":
 			return fields, part, nil
 		case slices.Contains(names, name):
-			value, reserved, err := req.site.bodies.Read(req.Context(), intake.Source{Reader: part, Announced: -1, Most: maxField, Family: req.session.family, Cut: cut})
+			value, reserved, err := req.site.bodies.Read(req.Context(), intake.Source{Reader: part, Declared: -1, Most: maxField, Tree: req.session.tree, Cancel: cancel})
 			fields.Add(name, string(value))
 			reserved.Release() // before the next field: forms must not wait for each other
 			if size += len(value); err != nil || size > maxField {

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// FewConnections leaves 16 places to strangers, 48 to callers with a token.
+// FewConnections leaves 16 connections to unauthenticated clients and 48 to callers with a token.
 const FewConnections = "MAX_CONNECTIONS=64"
 
 // NewToken creates a token and returns its id and its secret.

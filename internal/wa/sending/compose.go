@@ -136,7 +136,7 @@ func (c *Client) wireForm(ctx context.Context, chat, person bridge.JID) bridge.J
 
 // mentionForm returns the identity of a person in a mention.
 func (c *Client) mentionForm(ctx context.Context, chat, person bridge.JID, out bridge.Outgoing) bridge.JID {
-	if slices.Contains(out.Strangers, person) {
+	if slices.Contains(out.Unseen, person) {
 		return person
 	}
 	return c.wireForm(ctx, chat, person)
@@ -148,7 +148,7 @@ func (c *Client) mentionText(ctx context.Context, chat bridge.JID, text string, 
 	for _, mentioned := range out.Mentions {
 		wire := c.mentionForm(ctx, chat, mentioned, out).User()
 		forms := []bridge.JID{mentioned}
-		if !slices.Contains(out.Strangers, mentioned) {
+		if !slices.Contains(out.Unseen, mentioned) {
 			canonical := c.s.o.Store.Canonical(mentioned)
 			forms = []bridge.JID{canonical, c.Hidden(ctx, canonical)}
 		}
@@ -207,7 +207,7 @@ func (c *Client) ensureMedia(ctx context.Context, src bridge.Message, msg *waE2E
 
 // editChange returns the change that replaces the text of an own message.
 func (c *Client) editChange(ctx context.Context, to types.JID, chat bridge.JID, e bridge.TextEdit, out bridge.Outgoing) (change, error) {
-	named := bridge.Outgoing{Mentions: e.Mentions, Strangers: e.Strangers}
+	named := bridge.Outgoing{Mentions: e.Mentions, Unseen: e.Unseen}
 	info, err := c.contextFor(ctx, chat, named)
 	if err != nil {
 		return change{}, err

@@ -33,9 +33,9 @@ func askAnew(p *Process, t *testing.T, token, method, path, body string) int {
 
 const oneByteLogin = "POST /login HTTP/1.1\r\nHost: localhost\r\nSec-Fetch-Site: same-origin\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 400\r\n\r\nt"
 
-// Strangers who try to log in endlessly take no places from callers with a session
+// Clients that try to log in endlessly take no connections from callers with a session
 // or a token, or from people who log in.
-func TestStrangers_LoginsTakeNoPlaceOfCallers(t *testing.T) {
+func TestUnauthenticated_LoginsTakeNoSlotOfCallers(t *testing.T) {
 	network, _ := NewOwner(t, simnet.PhoneOptions{})
 	p := StartBridge(t, network, FewConnections, "LOG_LEVEL=info")
 	v := NewVisitor(t, p)
@@ -54,7 +54,7 @@ func TestStrangers_LoginsTakeNoPlaceOfCallers(t *testing.T) {
 			calls++
 		}
 	}
-	t.Logf("while strangers log in: %d of 40 pages, %d of 40 calls", pages, calls)
+	t.Logf("while others try to log in: %d of 40 pages, %d of 40 calls", pages, calls)
 	if pages != 40 || calls != 40 {
 		t.Errorf("%d of 40 pages, %d of 40 calls", pages, calls)
 	}
@@ -65,7 +65,7 @@ func TestStrangers_LoginsTakeNoPlaceOfCallers(t *testing.T) {
 
 // Streams of a token for one chat leave places to BRIDGE_TOKEN, which can revoke
 // it, and to other tokens.
-func TestShares_StreamsOfOneTokenBlockNoOthers(t *testing.T) {
+func TestQuotas_StreamsOfOneTokenBlockNoOthers(t *testing.T) {
 	network, _ := NewOwner(t, simnet.PhoneOptions{})
 	p := StartBridge(t, network, FewConnections, "LOG_LEVEL=info")
 	id, small := p.NewToken(t, "small", "read")
@@ -126,10 +126,10 @@ func TestConsole_WrongTokensDoNotBlockARightOne(t *testing.T) {
 	t.Parallel()
 	network, _ := NewOwner(t, simnet.PhoneOptions{})
 	p := StartBridge(t, network, "LOG_LEVEL=info")
-	stranger := NewVisitor(t, p)
+	other := NewVisitor(t, p)
 	statuses := make(map[int]int)
 	for range 7 {
-		status, _ := stranger.LogIn("not-the-token-of-this-bridge")
+		status, _ := other.LogIn("not-the-token-of-this-bridge")
 		statuses[status]++
 	}
 	if statuses[http.StatusForbidden] != 5 || statuses[http.StatusTooManyRequests] != 2 {

@@ -20,7 +20,7 @@ type crowd struct {
 func newCrowd(t *testing.T, limit int) crowd {
 	connections := NewConnections(limit)
 	connections.callers = func(r *http.Request) (int64, bool) {
-		tree, err := strconv.ParseInt(r.Header.Get("Family"), 10, 64)
+		tree, err := strconv.ParseInt(r.Header.Get("Tree"), 10, 64)
 		return tree, err == nil
 	}
 	return crowd{t, connections}
@@ -34,7 +34,7 @@ func (c crowd) call(tree int64) (*conn, *http.Request, *bridge.Error) {
 	conn := c.connections.admit(there)
 	r := httptest.NewRequestWithContext(withConn(context.Background(), conn), http.MethodGet, "/", nil)
 	if tree >= 0 {
-		r.Header.Set("Family", strconv.FormatInt(tree, 10))
+		r.Header.Set("Tree", strconv.FormatInt(tree, 10))
 	}
 	isOpen, err := c.connections.assignSlot(conn, r)
 	if !isOpen {
@@ -87,7 +87,7 @@ func (c crowd) wantLeft(what string, conns []*conn, want int) {
 
 // A token tree has at most half of the slots, a quarter of them only for calls. The operator and other
 // tokens always get slots.
-func TestShares_OneTokenKeepsNobodyOut(t *testing.T) {
+func TestQuotas_OneTokenKeepsNobodyOut(t *testing.T) {
 	c := newCrowd(t, 64) // 48 of them for known callers
 	streams := c.streams(48, 7)
 	c.wantTaken("streams of one token", streams, 18)
@@ -100,7 +100,7 @@ func TestShares_OneTokenKeepsNobodyOut(t *testing.T) {
 }
 
 // The operator has slots that no number of tokens can take, and its streams are not evicted.
-func TestShares_TheOperatorHasAReserve(t *testing.T) {
+func TestQuotas_TheOperatorHasAReserve(t *testing.T) {
 	c := newCrowd(t, 64)
 	taken := 0
 	for tree := range int64(20) {
@@ -121,7 +121,7 @@ func TestShares_TheOperatorHasAReserve(t *testing.T) {
 
 // Tokens whose streams are as many as each other's do not take turns in cutting
 // them off.
-func TestShares_EqualsLeaveEachOtherAlone(t *testing.T) {
+func TestQuotas_EqualsLeaveEachOtherAlone(t *testing.T) {
 	c := newCrowd(t, 64)
 	first, second := c.streams(18, 7), c.streams(18, 8)
 	c.wantTaken("a third token's streams", c.streams(40, 9), 12)
@@ -131,11 +131,11 @@ func TestShares_EqualsLeaveEachOtherAlone(t *testing.T) {
 
 // A connection is charged to whose its last request was: proxies share theirs
 // among callers.
-func TestShares_FollowTheRequests(t *testing.T) {
+func TestQuotas_FollowTheRequests(t *testing.T) {
 	c := newCrowd(t, 64)
 	conn, r, _ := c.call(7)
 	for _, tree := range []string{"8", "0", "", "9", ""} {
-		r.Header.Set("Family", tree)
+		r.Header.Set("Tree", tree)
 		c.connections.state(conn, http.StateIdle)
 		c.connections.state(conn, http.StateActive)
 		if isOpen, err := c.connections.assignSlot(conn, r); !isOpen || err != nil {
@@ -154,7 +154,7 @@ func TestShares_FollowTheRequests(t *testing.T) {
 
 // Unauthenticated connections that send no body, or do not read their answers, are evicted for new
 // ones.
-func TestShares_UnauthenticatedCallersAreEvicted(t *testing.T) {
+func TestQuotas_UnauthenticatedCallersAreEvicted(t *testing.T) {
 	c := newCrowd(t, 64) // 16 of them for unauthenticated
 	c.wantTaken("unauthenticated that are answered", c.calls(100, -1), 8)
 	c.wantTaken("calls of the operator", c.calls(48, 0), 48)

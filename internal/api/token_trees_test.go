@@ -35,7 +35,7 @@ func TestTokens_LimitsDoNotGrowWithTheTokensMade(t *testing.T) {
 			}
 		}
 		if made != thing.most {
-			t.Errorf("%s: a family made %d, want %d", thing.path, made, thing.most)
+			t.Errorf("%s: a tree made %d, want %d", thing.path, made, thing.most)
 		}
 		other.Post(thing.path, fmt.Sprintf(thing.body, 1000)).Want(http.StatusCreated)
 		s.Post(thing.path, fmt.Sprintf(thing.body, 1001)).Want(http.StatusCreated)

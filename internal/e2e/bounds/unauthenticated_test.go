@@ -14,21 +14,21 @@ import (
 	"bridged/internal/simnet"
 )
 
-// strangerCount is the number of connections of TestStrangers_HoldLittleMemory. The
+// connectionCount is the number of connections of TestUnauthenticated_HoldLittleMemory. The
 // figure that counts is for 5,000:
 //
-//	go test ./internal/e2e/bounds -run TestStrangers -strangers 5000 -v
-var strangerCount = flag.Int("strangers", 1500, "how many connections without a token to open at once")
+//	go test ./internal/e2e/bounds -run TestUnauthenticated -connections 5000 -v
+var connectionCount = flag.Int("connections", 1500, "how many connections without a token to open at once")
 
 const (
-	memoryOfStrangers = 150 << 20
-	memoryOfBodies    = 64 << 20
+	memoryOfConnections = 150 << 20
+	memoryOfBodies      = 64 << 20
 )
 
 // Connections without a token cost little memory, however many there are and
 // however long their endless heads get. Meanwhile /healthz answers, and connections
 // with the token stay.
-func TestStrangers_HoldLittleMemory(t *testing.T) {
+func TestUnauthenticated_HoldLittleMemory(t *testing.T) {
 	network, owner := NewOwner(t, simnet.PhoneOptions{})
 	sam := NewPhone(t, network, simnet.PhoneOptions{Number: "15550100504", Name: "Sam"})
 	p := StartBridge(t, network, "LOG_LEVEL=info")
@@ -44,7 +44,7 @@ func TestStrangers_HoldLittleMemory(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			before := p.Memory(t)
 			p.ResetPeak(t)
-			hold := openAll(p, t, *strangerCount, head)
+			hold := openAll(p, t, *connectionCount, head)
 			begin := time.Now()
 			resp, err := (&http.Client{Timeout: TestPatience, Transport: &http.Transport{DisableKeepAlives: true}}).Get("http://" + p.Address + "/healthz")
 			if err != nil || resp.StatusCode != http.StatusOK {
@@ -54,9 +54,9 @@ func TestStrangers_HoldLittleMemory(t *testing.T) {
 			}
 			took := time.Since(begin)
 			peak := p.Peak(t)
-			t.Logf("%d connections: +%d KB at the most; /healthz in %v", *strangerCount, (peak-before)>>10, took)
-			if !UnderRaceDetector && peak-before > memoryOfStrangers {
-				t.Errorf("%d connections take %d MB, want at most %d", *strangerCount, (peak-before)>>20, memoryOfStrangers>>20)
+			t.Logf("%d connections: +%d KB at the most; /healthz in %v", *connectionCount, (peak-before)>>10, took)
+			if !UnderRaceDetector && peak-before > memoryOfConnections {
+				t.Errorf("%d connections take %d MB, want at most %d", *connectionCount, (peak-before)>>20, memoryOfConnections>>20)
 			}
 			hold()
 		})

@@ -12,7 +12,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
 	"github.com/rs/zerolog"
 
 	"bridged/internal/api"
@@ -270,7 +269,7 @@ func (a *app) handler(c config.Config, connections *front.Connections) *api.Hand
 	if len(c.PublicURLs) > 0 {
 		publicURL = c.PublicURLs[0].String()
 	}
-	collectors := []prometheus.Collector{disk.Metric(a.dir.file(""))}
+	collectors := append(a.webhooks.Metrics(), disk.Metric(a.dir.file("")))
 	if a.fleet != nil {
 		collectors = append(collectors, a.fleet.Metrics()...)
 	}

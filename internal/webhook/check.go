@@ -44,15 +44,19 @@ func (d *Dispatcher) verify(ctx context.Context, w bridge.Webhook) error {
 		return bridge.Invalid("url is malformed")
 	}
 	req.URL = urlguard.Encoded(req.URL)
+	unasked := func(err error) error {
+		_, sentence := explain(err)
+		return bridge.Invalid("bridged could not ask the receiver to confirm the webhook: %s", sentence)
+	}
 	resp, err := d.transport(w).RoundTrip(req)
 	if err != nil {
-		return bridge.Invalid("bridged could not ask the receiver to confirm the webhook: %s", explain(err))
+		return unasked(err)
 	}
 	defer func() { _ = resp.Body.Close() }() // its end is not awaited
 	got, err := io.ReadAll(io.LimitReader(resp.Body, int64(len(answer))+64))
 	switch {
 	case err != nil:
-		return bridge.Invalid("bridged could not ask the receiver to confirm the webhook: %s", explain(err))
+		return unasked(err)
 	case resp.StatusCode != http.StatusOK:
 		return bridge.Invalid("the receiver did not confirm the webhook: it answered %d to hub.mode=subscribe; check the verifyToken", resp.StatusCode)
 	case strings.TrimSpace(string(got)) != answer:

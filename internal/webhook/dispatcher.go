@@ -31,6 +31,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/rs/zerolog"
 
 	"bridged/internal/bridge"
@@ -72,6 +73,8 @@ type Dispatcher struct {
 	openFile   format.Opener
 	wall       func() time.Time // may jump, unlike time.Now; tests change it
 
+	attempts *prometheus.CounterVec // by outcome
+
 	added chan struct{} // holds a token if webhooks were added
 
 	mu      sync.Mutex
@@ -90,8 +93,9 @@ func New(o Options) *Dispatcher {
 	d := &Dispatcher{
 		store: o.Store, guard: o.Guard, userAgent: o.UserAgent, log: o.Log, wall: time.Now,
 		formats: map[bridge.WebhookFormat]format.Format{bridge.FormatBridged: format.Bridged{}}, own: o.Own, openFile: o.OpenFile,
-		added:   make(chan struct{}, 1),
-		workers: make(map[int64]*worker),
+		attempts: newAttempts(),
+		added:    make(chan struct{}, 1),
+		workers:  make(map[int64]*worker),
 	}
 	maps.Copy(d.formats, o.Formats)
 	if d.own == nil {

@@ -10,6 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"bridged/internal/bridge"
 	"bridged/internal/urlguard"
 	"bridged/internal/webhook/format"
@@ -127,6 +129,15 @@ func TestTest_TellsHowItWent(t *testing.T) {
 		}
 		if left := b.deliveries(w.ID, ""); len(left) != 0 {
 			t.Errorf("a test is no delivery: %+v", left)
+		}
+		r.answers(always(http.StatusBadGateway))
+		if _, err := b.Test(t.Context(), w.ID); err != nil {
+			t.Error(err)
+		}
+		for _, outcome := range []kind{succeeded, refusedBy4xx, failedBy5xx, timedOut} {
+			if n := attemptsOf(t, b.Dispatcher, outcome); n != 1 {
+				t.Errorf("%v attempts are counted as %s", n, outcome)
+			}
 		}
 	})
 }
@@ -255,10 +266,33 @@ func TestDispatcher_OverRealConnections(t *testing.T) {
 	if tried := d.post(t.Context(), format.Delivery{Webhook: w, ID: "test_2", Event: bridge.Event{Type: format.Test}}, 0); tried.failure != "the receiver refused the connection" {
 		t.Errorf("got %+v", tried)
 	}
+	for outcome, want := range map[kind]float64{succeeded: 2, blocked: 1, notConnected: 1, refusedBy4xx: 0} {
+		if n := attemptsOf(t, d, outcome); n != want {
+			t.Errorf("%v attempts are counted as %s, want %v", n, outcome, want)
+		}
+	}
 	cancel()
 	if err := <-ended; err != nil {
 		t.Error(err)
 	}
+}
+
+// attemptsOf returns how many attempts /metrics counts with an outcome.
+func attemptsOf(t *testing.T, d *Dispatcher, outcome kind) float64 {
+	t.Helper()
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(d.Metrics()...)
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range families[0].Metric {
+		if m.Label[0].GetValue() == string(outcome) {
+			return m.Counter.GetValue()
+		}
+	}
+	t.Fatalf("there is no outcome %s", outcome)
+	return 0
 }
 
 // Private receivers must be where the operator permits them.

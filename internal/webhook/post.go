@@ -3,16 +3,12 @@ package webhook
 import (
 	"bytes"
 	"context"
-	"crypto/tls"
 	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
-	"os"
 	"strings"
-	"syscall"
 	"time"
 
 	"bridged/internal/bridge"
@@ -92,18 +88,22 @@ func (d *Dispatcher) post(ctx context.Context, of format.Delivery, accepted int)
 	posts, err := d.posts(of)
 	if err != nil {
 		log.Error().Err(err).Msg("cannot encode an event for a webhook")
+		d.attempts.WithLabelValues(string(unencodable)).Inc()
 		return outcome{failure: "bridged could not encode the event in the webhook's format", accepted: accepted}
 	}
 	if len(posts) == 0 {
 		return outcome{isNothing: true}
 	}
+	var result kind
 	for _, p := range posts[min(accepted, len(posts)-1):] {
 		got, err = d.send(ctx, of.Webhook, p)
+		result = kindOf(got.status)
 		switch {
 		case err != nil:
-			got.failure, got.isReceivers = explain(err), true
+			result, got.failure = explain(err)
+			got.isReceivers = true
 			log.Warn().Str("failure", got.failure).Msg("webhook failed")
-		case got.status < 200 || got.status > 299:
+		case result != succeeded:
 			got.failure = refusal(got.status)
 			got.isReceivers = got.status < 400 || got.status > 499 || got.status == http.StatusGone
 			log.Warn().Int("status", got.status).Msg("webhook failed")
@@ -114,6 +114,7 @@ func (d *Dispatcher) post(ctx context.Context, of format.Delivery, accepted int)
 			break
 		}
 	}
+	d.attempts.WithLabelValues(string(result)).Inc()
 	got.took, got.accepted = time.Since(began), accepted
 	if got.failure == "" {
 		log.Debug().Int("status", got.status).Dur("took_ms", got.took).Msg("webhook delivered")
@@ -232,28 +233,4 @@ func (d *Dispatcher) withFile(ctx context.Context, p format.Post) (io.ReadCloser
 type fileBody struct {
 	io.Reader
 	io.Closer
-}
-
-// explain describes an error without the addresses from look-ups.
-func explain(err error) string {
-	var refused *urlguard.Error
-	var name *net.DNSError
-	var certificate *tls.CertificateVerificationError
-	switch {
-	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded):
-		return fmt.Sprintf("the receiver did not answer within %.0f s", tryTime.Seconds())
-	case errors.Is(err, context.Canceled):
-		return "the attempt was cancelled"
-	case errors.Is(err, syscall.ECONNREFUSED):
-		return "the receiver refused the connection"
-	case errors.As(err, &name) && name.IsNotFound:
-		return "the receiver's host does not exist"
-	case errors.As(err, &name):
-		return "the receiver's host could not be looked up"
-	case errors.As(err, &certificate):
-		return "the receiver's certificate is not valid"
-	case errors.As(err, &refused):
-		return refused.Reason
-	}
-	return "the connection to the receiver broke"
 }

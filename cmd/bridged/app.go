@@ -204,7 +204,7 @@ func (a *app) openAccount(ctx context.Context, c config.Config) (err error) {
 	if err != nil {
 		return explained(a.dir.file("pictures"), err)
 	}
-	if a.imported, err = files.OpenImported(ctx, a.dir.file("imported"), a.store.IsKept); err != nil {
+	if a.imported, err = files.OpenImported(ctx, a.dir.file("imported"), a.store.NeedsImportedFile); err != nil {
 		return explained(a.dir.file("imported"), err)
 	}
 	a.files, err = files.NewCache(files.CacheOptions{
@@ -243,7 +243,7 @@ func (a *app) removeErased() error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), filesTimeout)
 	defer cancel()
-	maintenance.Finish(ctx, maintenance.Options{Store: a.store, Files: a.files, Kept: a.imported, Log: a.log})
+	maintenance.Finish(ctx, maintenance.Options{Store: a.store, Files: a.files, Imported: a.imported, Log: a.log})
 	return nil
 }
 
@@ -305,7 +305,7 @@ func (a *app) run(ctx context.Context, listener net.Listener, c config.Config) {
 	}
 	maintenanceOptions := maintenance.Options{
 		RetentionDays: int(c.RetentionDays), EventsMaxAge: c.EventsMaxAge, EventsMaxCount: c.EventsMaxCount,
-		Store: a.store, Files: a.files, Kept: a.imported, Webhooks: a.webhooks, Log: a.log,
+		Store: a.store, Files: a.files, Imported: a.imported, Webhooks: a.webhooks, Log: a.log,
 		ReleaseMemory: func(ctx context.Context) error {
 			return errors.Join(a.store.ReleaseMemory(ctx), a.account.ReleaseMemory(ctx))
 		},

@@ -47,5 +47,5 @@ func prepareAgain(ctx context.Context, in *input, m bridge.Message) (bridge.File
 // isImportedContent reports whether the content or the file of a message comes from an export, so
 // that the network does not have it.
 func isImportedContent(m bridge.Message) bool {
-	return m.IsExported() || m.Media != nil && m.Media.Ref.Kept
+	return m.IsExported() || m.Media != nil && m.Media.Ref.IsImported
 }

@@ -32,9 +32,9 @@ const (
 	maxExportFile = 16 << 10
 )
 
-func newKept(t testing.TB, st *store.Store) *files.Imported {
+func newImported(t testing.TB, st *store.Store) *files.Imported {
 	t.Helper()
-	kept, err := files.OpenImported(t.Context(), filepath.Join(t.TempDir(), "imported"), st.IsKept)
+	kept, err := files.OpenImported(t.Context(), filepath.Join(t.TempDir(), "imported"), st.NeedsImportedFile)
 	if err != nil {
 		t.Fatal(err)
 	}

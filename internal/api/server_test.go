@@ -75,7 +75,7 @@ func newServer(t *testing.T, changes ...func(*api.Options)) *server {
 	})
 	acc := newAccount(st)
 	cdn, tmp := newCDN(t, acc), filepath.Join(t.TempDir(), "tmp")
-	kept := newKept(t, st)
+	kept := newImported(t, st)
 	options := api.Options{
 		Store: st, Account: acc, Token: token, EnableSend: true, HistoryImport: bridge.HistoryFull,
 		Transcription: &bridge.Transcription{Mode: bridge.TranscribeOff},

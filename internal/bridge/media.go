@@ -39,7 +39,7 @@ type MediaRef struct {
 	MediaKey      []byte `json:"mediaKey" bound:"key"`      // 32 bytes, from which IV, cipher and MAC keys are derived
 	FileSHA256    []byte `json:"fileSha256" bound:"key"`    // of the plaintext
 	FileEncSHA256 []byte `json:"fileEncSha256" bound:"key"` // of the ciphertext with its MAC
-	Kept          bool   `json:"kept,omitempty"`            // on this machine, under FileSHA256
+	IsImported    bool   `json:"kept,omitempty"`            // on this machine, under FileSHA256
 }
 
 // EncryptedFile is a file that was encrypted for the CDN.

@@ -52,7 +52,7 @@ func newWorld(t testing.TB) *world {
 		Path: storetest.NewFile(t), Log: zerolog.Nop(), BeforeCommit: func() error { return w.commit() },
 	})
 	if err == nil {
-		w.kept, err = files.OpenImported(t.Context(), w.dir, w.store.IsKept)
+		w.kept, err = files.OpenImported(t.Context(), w.dir, w.store.NeedsImportedFile)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -236,7 +236,7 @@ func TestImport_WhatIsStoredIsNotDoubled(t *testing.T) {
 	}
 	// The network has lost the file by now.
 	m, err := w.store.Message(t.Context(), anna, "FILE")
-	if err != nil || !m.Media.Ref.Kept || len(m.Media.Ref.MediaKey) != 32 || w.files() != 1 {
+	if err != nil || !m.Media.Ref.IsImported || len(m.Media.Ref.MediaKey) != 32 || w.files() != 1 {
 		t.Errorf("%v: %+v, %d files", err, m.Media, w.files())
 	}
 }
@@ -338,7 +338,7 @@ func TestImport_NamesThatAreLearnedTooLate(t *testing.T) {
 	if diff := cmp.Diff([]string{"", "", "ok", "ok"}, texts); diff != "" {
 		t.Error(diff)
 	}
-	if m, err := w.store.Message(t.Context(), group, "FILE"); err != nil || !m.Media.Ref.Kept {
+	if m, err := w.store.Message(t.Context(), group, "FILE"); err != nil || !m.Media.Ref.IsImported {
 		t.Errorf("%v: %+v", err, m.Media)
 	}
 }
@@ -426,10 +426,10 @@ func TestFiles_GoWithTheirLastMessage(t *testing.T) {
 	for i, want := range []int{1, 0} {
 		w.know(bridge.Deletion{Chat: anna, Target: messages[i].ID, By: anna, Timestamp: bridge.At(time.Now())})
 		erased, err := w.store.ErasedFiles(t.Context(), 10)
-		if err != nil || len(erased) != 1 || !erased[0].Media.Ref.Kept {
+		if err != nil || len(erased) != 1 || !erased[0].Media.Ref.IsImported {
 			t.Fatalf("%v: %+v", err, erased)
 		}
-		err = errors.Join(w.kept.Remove(t.Context(), erased[0].Media.Ref.FileSHA256, w.store.IsKept), w.store.FileRemoved(t.Context(), erased[0].ID))
+		err = errors.Join(w.kept.Remove(t.Context(), erased[0].Media.Ref.FileSHA256, w.store.NeedsImportedFile), w.store.FileRemoved(t.Context(), erased[0].ID))
 		if err != nil || w.files() != want {
 			t.Errorf("%v: %d files, want %d", err, w.files(), want)
 		}
@@ -452,7 +452,7 @@ func TestFiles_ThatNoMessageHas(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := files.OpenImported(t.Context(), w.dir, w.store.IsKept); err != nil {
+	if _, err := files.OpenImported(t.Context(), w.dir, w.store.NeedsImportedFile); err != nil {
 		t.Fatal(err)
 	}
 	if n := w.files(); n != 3 { // and what somebody has put there

@@ -44,7 +44,7 @@ func (w *world) shows() (lines []string) {
 		for _, m := range w.messages(c.JID) {
 			file := ""
 			if m.Media != nil {
-				file = fmt.Sprint(m.Media.FileName, m.Media.Size, m.Media.Ref.Kept)
+				file = fmt.Sprint(m.Media.FileName, m.Media.Size, m.Media.Ref.IsImported)
 			}
 			found, err := w.store.Search(w.t.Context(), bridge.SearchQuery{Q: m.Content, Chat: c.JID, Limit: 100})
 			if err != nil {
@@ -96,7 +96,7 @@ func (w *world) removeErased() {
 	w.t.Helper()
 	files, err := w.store.ErasedFiles(w.t.Context(), 1000)
 	for _, file := range files {
-		err = errors.Join(err, w.kept.Remove(w.t.Context(), file.Media.Ref.FileSHA256, w.store.IsKept), w.store.FileRemoved(w.t.Context(), file.ID))
+		err = errors.Join(err, w.kept.Remove(w.t.Context(), file.Media.Ref.FileSHA256, w.store.NeedsImportedFile), w.store.FileRemoved(w.t.Context(), file.ID))
 	}
 	if err != nil {
 		w.t.Fatal(err)

@@ -12,11 +12,11 @@ import (
 	"bridged/internal/client"
 )
 
-const patience = 30 * time.Second
+const timeout = 30 * time.Second
 
 func within(t *testing.T) context.Context {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	t.Cleanup(cancel)
 	return ctx
 }
@@ -58,7 +58,7 @@ func (f *follower) next() bridge.Event {
 		return event
 	case err := <-f.errs:
 		f.t.Fatalf("the stream ended: %v", err)
-	case <-time.After(patience):
+	case <-time.After(timeout):
 		f.t.Fatal("no event came")
 	}
 	return bridge.Event{}

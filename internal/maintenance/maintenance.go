@@ -33,7 +33,7 @@ type Options struct {
 
 	Store         *store.Store
 	Files         *files.Cache
-	Kept          *files.Imported
+	Imported      *files.Imported
 	Webhooks      *webhook.Dispatcher
 	ReleaseMemory func(context.Context) error
 	Log           zerolog.Logger
@@ -154,8 +154,8 @@ func (o Options) removeNoted(ctx context.Context) error {
 }
 
 func (o Options) remove(ctx context.Context, file *bridge.Media) error {
-	if file.Ref.Kept {
-		if err := o.Kept.Remove(ctx, file.Ref.FileSHA256, o.Store.IsKept); err != nil {
+	if file.Ref.IsImported {
+		if err := o.Imported.Remove(ctx, file.Ref.FileSHA256, o.Store.NeedsImportedFile); err != nil {
 			return err
 		}
 	}

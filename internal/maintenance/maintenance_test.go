@@ -110,11 +110,11 @@ func TestRemoveNoted_FilesOfImportedMessages(t *testing.T) {
 	}
 	defer s.Close()
 	dir := filepath.Join(t.TempDir(), "imported")
-	kept, err := files.OpenImported(t.Context(), dir, s.IsKept)
+	imported, err := files.OpenImported(t.Context(), dir, s.NeedsImportedFile)
 	if err != nil {
 		t.Fatal(err)
 	}
-	file, err := kept.Add(strings.NewReader("a secret"), "a.txt", bridge.MediaDocument, false)
+	file, err := imported.Add(strings.NewReader("a secret"), "a.txt", bridge.MediaDocument, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +145,7 @@ func TestRemoveNoted_FilesOfImportedMessages(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer files.Close()
-	if err := (Options{Store: s, Files: files, Kept: kept}).removeNoted(t.Context()); err != nil {
+	if err := (Options{Store: s, Files: files, Imported: imported}).removeNoted(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	left, err := os.ReadDir(dir)

@@ -189,7 +189,7 @@ func (t importTx) addFile(exported *ExportedMessage, m bridge.Message) *fileBefo
 			m.MessageType, text, folded, bare, pack(t.Conn, d), d.HasLink(text), seq)
 		t.s.index.MarkStale(t.Conn, seq)
 	}
-	stored.Kept = true
+	stored.IsImported = true
 	t.Run("INSERT INTO message_raw (seq, media_ref) VALUES (?1, ?2) ON CONFLICT (seq) DO UPDATE SET media_ref = ?2", seq, t.Encode(stored))
 	keepFile(t.Conn, seq, exported.SHA256)
 	return before
@@ -202,8 +202,8 @@ func keepFile(c *sqlite.Conn, seq int64, sum []byte) {
 	}
 }
 
-// IsKept reports whether a message has the imported file with a hash.
-func (s *Store) IsKept(ctx context.Context, sum []byte) (bool, error) {
+// NeedsImportedFile reports whether a message has the imported file with a hash.
+func (s *Store) NeedsImportedFile(ctx context.Context, sum []byte) (bool, error) {
 	return read.As(ctx, s.Reader, "look up an imported file", func(r *read.Snapshot) (kept bool) {
 		r.Find("SELECT EXISTS (SELECT 1 FROM kept_files WHERE sha256 = ?)", []any{sum}, &kept)
 		return kept

@@ -79,7 +79,7 @@ func (t editTx) applyEdit(m target, f bridge.Edit) {
 		f.New.FromMe, f.New.Imported = m.fromMe, m.imported
 		t.queueTranscript(m.seq, f.New)
 	}
-	if isNewFile && !f.New.Media.Ref.Kept {
+	if isNewFile && !f.New.Media.Ref.IsImported {
 		t.Run("DELETE FROM kept_files WHERE message = ?", m.seq)
 	}
 	t.Run("UPDATE message_raw SET raw = ?, media_ref = ?, view_once = max(view_once, ?) WHERE seq = ?",

@@ -48,7 +48,7 @@ type service struct {
 	language       string // that is spoken; "" for any
 	userAgent      string
 	client         *http.Client
-	patience       func(length time.Duration) time.Duration
+	timeout        func(length time.Duration) time.Duration
 }
 
 // answerFormat is the format of answers that has the language.
@@ -56,7 +56,7 @@ const answerFormat = "verbose_json"
 
 func newService(o Options) *service {
 	s := &service{
-		base: o.URL, endpoint: o.URL.JoinPath("v1/audio/transcriptions"), key: o.Key, model: o.Model, language: o.Language, userAgent: o.UserAgent, patience: timeoutFor,
+		base: o.URL, endpoint: o.URL.JoinPath("v1/audio/transcriptions"), key: o.Key, model: o.Model, language: o.Language, userAgent: o.UserAgent, timeout: timeoutFor,
 	}
 	dialer := &net.Dialer{Timeout: connectTime}
 	s.client = &http.Client{
@@ -92,7 +92,7 @@ type transcript struct{ text, language string }
 
 // transcribe makes one attempt.
 func (s *service) transcribe(ctx context.Context, of recording) (transcript, error) {
-	ctx, cancel := context.WithTimeout(ctx, s.patience(of.length))
+	ctx, cancel := context.WithTimeout(ctx, s.timeout(of.length))
 	defer cancel()
 	r, err := s.request(ctx, of)
 	if err != nil {

@@ -248,11 +248,11 @@ func TestTranscriber_GivesASlowServiceUp(t *testing.T) {
 	s := newStage(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 	s.note("V1", 1, 1)
 	on := s.transcriber()
-	on.service.patience = func(time.Duration) time.Duration { return 20 * time.Millisecond }
+	on.service.timeout = func(time.Duration) time.Duration { return 20 * time.Millisecond }
 	s.work(on)
 	s.wantLog("the service took too long")
 	if short, long := timeoutFor(time.Second), timeoutFor(10*time.Hour); short < 2*time.Minute || long != 2*time.Hour {
-		t.Errorf("patience %s and %s", short, long)
+		t.Errorf("timeouts %s and %s", short, long)
 	}
 }
 

@@ -14,9 +14,9 @@ import (
 	"bridged/internal/wa/session"
 )
 
-// SetPatience shortens how long a lost connection counts as connecting, for all
+// SetConnectingTimeout shortens how long a lost connection counts as connecting, for all
 // tests of the process.
-func SetPatience(d time.Duration) { connectingTimeout = d }
+func SetConnectingTimeout(d time.Duration) { connectingTimeout = d }
 
 // SetPreKeyBatch bounds the one-time keys of an upload, for all tests of the
 // process.
@@ -61,9 +61,9 @@ func (m *Manager) DeleteSecrets(ctx context.Context) (int64, error) {
 	return m.db.DeleteSecrets(ctx, 0)
 }
 
-// SetPingPatience shortens the wait for the phone's answer, for all tests of the
+// SetPingTimeout shortens the wait for the phone's answer, for all tests of the
 // process.
-func SetPingPatience(d time.Duration) { pingTimeout = d }
+func SetPingTimeout(d time.Duration) { pingTimeout = d }
 
 // AgeQRCodes makes the QR codes of a pairing older.
 func (m *Manager) AgeQRCodes(by time.Duration) {

@@ -27,8 +27,8 @@ func TestMain(m *testing.M) {
 	flag.Parse()
 	whatsmeow.KeepAliveIntervalMin, whatsmeow.KeepAliveIntervalMax = 500*time.Millisecond, 600*time.Millisecond
 	whatsmeow.KeepAliveResponseDeadline = time.Second
-	wa.SetPatience(3 * time.Second)
-	wa.SetPingPatience(500 * time.Millisecond)
+	wa.SetConnectingTimeout(3 * time.Second)
+	wa.SetPingTimeout(500 * time.Millisecond)
 	wa.HurryHistory()
 	wa.SetPreKeyBatch(preKeyBatch)
 	// A frame that arrives while whatsmeow disconnects blocks its goroutine

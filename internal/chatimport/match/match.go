@@ -193,7 +193,7 @@ func (g *Minute) take(m *Message, same rule, by func(*Message, *Stored) bool) *S
 // set makes a stored message the match of a message.
 func (m *Message) set(found *Stored, now time.Time) {
 	m.Found, m.Seq, m.Reattributes = found, found.Seq, !m.isBy(found)
-	m.TakesFile = m.SHA256 != nil && !found.Deleted && !found.Ref.Kept && found.lacksFile(m.SHA256, now)
+	m.TakesFile = m.SHA256 != nil && !found.Deleted && !found.Ref.IsImported && found.lacksFile(m.SHA256, now)
 }
 
 // networkRetention is how long WhatsApp's media servers store files, at least.
@@ -212,7 +212,7 @@ func (s *Stored) isFile() bool { return s.HasFile || isFile(s.Kind) }
 
 // hasOtherFile reports whether a stored message has an imported file with another hash.
 func (s *Stored) hasOtherFile(sum []byte) bool {
-	return s.Ref.Kept && sum != nil && !bytes.Equal(sum, s.Ref.FileSHA256)
+	return s.Ref.IsImported && sum != nil && !bytes.Equal(sum, s.Ref.FileSHA256)
 }
 
 func (s *Stored) isContact() bool { return strings.HasPrefix(s.Kind, "contact") }

@@ -50,7 +50,7 @@ type Cache struct {
 	closed    bool                 // guarded by mu
 
 	// Downloads are admitted first come, first served; guarded by mu.
-	patience time.Duration
+	timeout  time.Duration
 	running  int
 	reserved int64       // bytes of the running ones
 	waiting  []*download // the longest waiting first
@@ -60,11 +60,11 @@ type Cache struct {
 // NewCache opens the cache in a directory, with the files of earlier runs. If the disk is full, uploads
 // through its CDN client evict files from it, too.
 func NewCache(o CacheOptions) (*Cache, error) {
-	kept, err := newLRU(o.Dir, o.MaxBytes)
+	stored, err := newLRU(o.Dir, o.MaxBytes)
 	if err != nil {
 		return nil, fmt.Errorf("open media cache: %w", err)
 	}
-	c := &Cache{opts: o, create: kept.createPartial, lru: kept, downloads: map[string]*download{}, patience: admissionPatience}
+	c := &Cache{opts: o, create: stored.createPartial, lru: stored, downloads: map[string]*download{}, timeout: admissionTimeout}
 	c.changed = sync.NewCond(&c.mu)
 	c.background, c.stop = context.WithCancel(context.Background())
 	o.CDN.UseRoom(c.MakeRoom)
@@ -97,7 +97,7 @@ func (c *Cache) Open(ctx context.Context, m bridge.Message) (*File, error) {
 	if m.Media == nil {
 		return nil, bridge.NotFound("the message has no file")
 	}
-	if m.Media.Ref.Kept && c.opts.Imported != nil {
+	if m.Media.Ref.IsImported && c.opts.Imported != nil {
 		file, err := c.opts.Imported.open(m)
 		if !errors.Is(err, errMissing) {
 			return file, err
@@ -239,26 +239,26 @@ func openSized(path string, size int64) (*os.File, error) {
 	return file, nil
 }
 
-// verifyKept verifies a file of an earlier run. It returns errMissing if there is none.
-func (c *Cache) verifyKept(name string) (kept cdn.Content, err error) {
+// verifyStored verifies a file of an earlier run. It returns errMissing if there is none.
+func (c *Cache) verifyStored(name string) (stored cdn.Content, err error) {
 	c.mu.Lock()
 	if b := c.lru.find(name); b != nil {
-		kept = b.Content
+		stored = b.Content
 	}
 	c.mu.Unlock()
-	file, err := openSized(c.lru.path(name, kept.Sha256), kept.Size)
+	file, err := openSized(c.lru.path(name, stored.Sha256), stored.Size)
 	if err != nil {
-		return kept, err
+		return stored, err
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
 	h := sha256.New()
 	if _, err := io.Copy(h, file); err != nil {
-		return kept, err
+		return stored, err
 	}
-	if !bytes.Equal(h.Sum(nil), kept.Sha256) {
-		return kept, errors.New("the file is not what it was")
+	if !bytes.Equal(h.Sum(nil), stored.Sha256) {
+		return stored, errors.New("the file is not what it was")
 	}
-	return kept, nil
+	return stored, nil
 }
 
 // errForgotten is the end of a download whose file was forgotten meanwhile.

@@ -150,7 +150,7 @@ func TestAdmission_EndsTheWait(t *testing.T) {
 	}
 	waitFor(t, c, func() bool { return len(c.waiting) == 0 })
 
-	c.patience = time.Millisecond
+	c.timeout = time.Millisecond
 	_, err := c.Open(t.Context(), late)
 	mediatest.WantCode(t, err, bridge.CodeMediaUnavailable)
 	var busy *bridge.Error

@@ -70,8 +70,8 @@ func (c *Cache) leave(name string, f *download) {
 
 // get verifies the file that an earlier process left, without a path, or downloads it.
 func (c *Cache) get(ctx context.Context, f *download, name string, m bridge.Message) (received, error) {
-	if kept, err := c.verifyKept(name); err == nil {
-		return received{Content: kept}, nil
+	if stored, err := c.verifyStored(name); err == nil {
+		return received{Content: stored}, nil
 	} else if !errors.Is(err, errMissing) {
 		c.opts.Log.Warn().Err(err).Str("msg_id", m.ID).Msg("cached media unusable")
 	}
@@ -164,15 +164,15 @@ func (c *Cache) land(name string, f *download, got received, err error) {
 const (
 	maxDownloads = 8 // at a time; the others wait
 	// downloadsOfDisk limits the disk beyond the cache's own, in files of the largest size.
-	downloadsOfDisk   = 2
-	admissionPatience = 2 * time.Minute  // how long a download waits for its turn
-	busyRetry         = 10 * time.Second // the Retry-After for one that had no turn
+	downloadsOfDisk  = 2
+	admissionTimeout = 2 * time.Minute  // how long a download waits for its turn
+	busyRetry        = 10 * time.Second // the Retry-After for one that had no turn
 )
 
 // admit waits until a download of that size may begin. It bounds the number of downloads,
 // and the bytes that they and open files take beyond the cache's limit.
 func (c *Cache) admit(ctx context.Context, f *download, size int64) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, c.patience, errBusy())
+	ctx, cancel := context.WithTimeoutCause(ctx, c.timeout, errBusy())
 	defer cancel()
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -20,7 +20,7 @@ import (
 	"bridged/internal/media/probe"
 )
 
-// Kept has the files of messages from exported chats, which are nowhere else. They are never
+// Imported has the files of messages from exported chats, which are nowhere else. They are never
 // evicted: each is there until no message has it any more. A file has the name of its hash.
 // It is safe for concurrent use.
 type Imported struct {
@@ -32,29 +32,29 @@ type Imported struct {
 // newSuffix ends the names of files whose messages may not be stored yet.
 const newSuffix = ".new"
 
-// OpenKept opens the files in a directory, which is made with the first of them, and removes what
+// OpenImported opens the files in a directory, which is made with the first of them, and removes what
 // an import left that did not end.
 func OpenImported(ctx context.Context, dir string, isNeeded func(ctx context.Context, sum []byte) (bool, error)) (*Imported, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("open the imported files: %w", err)
 	}
-	k := &Imported{dir: dir}
+	f := &Imported{dir: dir}
 	for _, entry := range entries {
-		if err := k.settle(ctx, entry.Name(), isNeeded); err != nil {
+		if err := f.settle(ctx, entry.Name(), isNeeded); err != nil {
 			return nil, fmt.Errorf("open the imported files: %w", err)
 		}
 	}
-	return k, nil
+	return f, nil
 }
 
 // settle makes a new file permanent if its message is stored, and otherwise removes it.
-func (k *Imported) settle(ctx context.Context, name string, isNeeded func(ctx context.Context, sum []byte) (bool, error)) error {
+func (f *Imported) settle(ctx context.Context, name string, isNeeded func(ctx context.Context, sum []byte) (bool, error)) error {
 	begin, isNew := strings.CutSuffix(name, newSuffix)
 	sum, err := hex.DecodeString(begin)
 	switch {
 	case strings.HasPrefix(name, partialPrefix):
-		return os.Remove(filepath.Join(k.dir, name))
+		return os.Remove(filepath.Join(f.dir, name))
 	case !isNew || err != nil || len(sum) != sha256.Size:
 		return nil
 	}
@@ -63,32 +63,32 @@ func (k *Imported) settle(ctx context.Context, name string, isNeeded func(ctx co
 		return err
 	}
 	if needed {
-		return k.Settle(sum)
+		return f.Settle(sum)
 	}
-	return os.Remove(filepath.Join(k.dir, name))
+	return os.Remove(filepath.Join(f.dir, name))
 }
 
 // Settle makes an added file permanent, once its message is stored.
-func (k *Imported) Settle(sum []byte) error {
-	if err := os.Rename(k.path(sum)+newSuffix, k.path(sum)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+func (f *Imported) Settle(sum []byte) error {
+	if err := os.Rename(f.path(sum)+newSuffix, f.path(sum)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return disk.Failed(err)
 	}
 	return nil
 }
 
 // Adding delays the removal of files until done is called: new files have no message yet.
-func (k *Imported) Adding() (done func()) {
-	k.adding.RLock()
-	return k.adding.RUnlock
+func (f *Imported) Adding() (done func()) {
+	f.adding.RLock()
+	return f.adding.RUnlock
 }
 
-func (k *Imported) path(sum []byte) string { return filepath.Join(k.dir, hex.EncodeToString(sum)) }
+func (f *Imported) path(sum []byte) string { return filepath.Join(f.dir, hex.EncodeToString(sum)) }
 
 // Add adds a file of a name and a kind, and describes it. Its bytes are on the disk when it
-// returns; [Kept.Sync] and then [Kept.Settle] make it last. A file that is shown as something that
+// returns; [Imported.Sync] and then [Imported.Settle] make it last. A file that is shown as something that
 // it is not is a document.
-func (k *Imported) Add(from io.Reader, name string, kind bridge.MediaType, ptt bool) (m *bridge.Media, err error) {
-	file, err := disk.CreateIn(k.dir, partialPrefix+"*")
+func (f *Imported) Add(from io.Reader, name string, kind bridge.MediaType, ptt bool) (m *bridge.Media, err error) {
+	file, err := disk.CreateIn(f.dir, partialPrefix+"*")
 	if err != nil {
 		return nil, disk.Failed(err)
 	}
@@ -108,18 +108,18 @@ func (k *Imported) Add(from io.Reader, name string, kind bridge.MediaType, ptt b
 	case err != nil:
 		return nil, err
 	}
-	m = describeKept(file, name, kind, ptt)
+	m = describeImported(file, name, kind, ptt)
 	m.Size, m.FileName = size, bridge.PlainFileName(name)
-	m.Ref = bridge.MediaRef{FileSHA256: sum.Sum(nil), Kept: true}
-	if err := errors.Join(file.Sync(), os.Rename(file.Name(), k.path(m.Ref.FileSHA256)+newSuffix)); err != nil {
+	m.Ref = bridge.MediaRef{FileSHA256: sum.Sum(nil), IsImported: true}
+	if err := errors.Join(file.Sync(), os.Rename(file.Name(), f.path(m.Ref.FileSHA256)+newSuffix)); err != nil {
 		return nil, disk.Failed(err)
 	}
 	return m, nil
 }
 
 // Sync makes the names of the files that were added durable.
-func (k *Imported) Sync() error {
-	dir, err := os.Open(k.dir)
+func (f *Imported) Sync() error {
+	dir, err := os.Open(f.dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -132,8 +132,8 @@ func (k *Imported) Sync() error {
 	return nil
 }
 
-// describeKept describes a file as its bytes are, of the kind that its name says if these agree.
-func describeKept(file *os.File, name string, t bridge.MediaType, ptt bool) *bridge.Media {
+// describeImported describes a file as its bytes are, of the kind that its name says if these agree.
+func describeImported(file *os.File, name string, t bridge.MediaType, ptt bool) *bridge.Media {
 	m := &bridge.Media{Type: t, PTT: ptt, MimeType: bridge.UnknownMIMEType}
 	k, err := probe.Sniff(file)
 	if err != nil {
@@ -158,11 +158,11 @@ func describeKept(file *os.File, name string, t bridge.MediaType, ptt bool) *bri
 }
 
 // open opens the imported file of a message. It returns errMissing if the file is gone or damaged.
-func (k *Imported) open(m bridge.Message) (*File, error) {
+func (f *Imported) open(m bridge.Message) (*File, error) {
 	sum := m.Media.Ref.FileSHA256
-	file, err := os.Open(k.path(sum))
+	file, err := os.Open(f.path(sum))
 	if errors.Is(err, fs.ErrNotExist) {
-		file, err = os.Open(k.path(sum) + newSuffix)
+		file, err = os.Open(f.path(sum) + newSuffix)
 	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -172,7 +172,7 @@ func (k *Imported) open(m bridge.Message) (*File, error) {
 	}
 	info, err := file.Stat()
 	if err == nil {
-		err = k.verify(file, sum)
+		err = f.verify(file, sum)
 	}
 	if err != nil {
 		return nil, errors.Join(err, file.Close())
@@ -182,9 +182,9 @@ func (k *Imported) open(m bridge.Message) (*File, error) {
 }
 
 // verify reads a file once in the life of the process.
-func (k *Imported) verify(file *os.File, sum []byte) error {
+func (f *Imported) verify(file *os.File, sum []byte) error {
 	name := string(sum)
-	if _, done := k.verified.Load(name); done {
+	if _, done := f.verified.Load(name); done {
 		return nil
 	}
 	h := sha256.New()
@@ -194,24 +194,24 @@ func (k *Imported) verify(file *os.File, sum []byte) error {
 	if string(h.Sum(nil)) != name {
 		return errMissing
 	}
-	k.verified.Store(name, nil)
+	f.verified.Store(name, nil)
 	_, err := file.Seek(0, io.SeekStart)
 	return err
 }
 
 // Remove removes a file, unless a message has it.
-func (k *Imported) Remove(ctx context.Context, sum []byte, isNeeded func(ctx context.Context, sum []byte) (bool, error)) error {
-	k.adding.Lock()
-	defer k.adding.Unlock()
+func (f *Imported) Remove(ctx context.Context, sum []byte, isNeeded func(ctx context.Context, sum []byte) (bool, error)) error {
+	f.adding.Lock()
+	defer f.adding.Unlock()
 	needed, err := isNeeded(ctx, sum)
 	if err != nil || needed {
 		return err
 	}
 	for _, suffix := range []string{"", newSuffix} {
-		if err := os.Remove(k.path(sum) + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := os.Remove(f.path(sum) + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("remove an imported file: %w", err)
 		}
 	}
-	k.verified.Delete(string(sum))
+	f.verified.Delete(string(sum))
 	return nil
 }

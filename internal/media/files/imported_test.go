@@ -15,12 +15,12 @@ import (
 	"bridged/internal/media/probe"
 )
 
-func allKept(context.Context, []byte) (bool, error)  { return true, nil }
-func noneKept(context.Context, []byte) (bool, error) { return false, nil }
+func neededAlways(context.Context, []byte) (bool, error) { return true, nil }
+func neededNever(context.Context, []byte) (bool, error)  { return false, nil }
 
 // TestKept_DescribesFiles as their bytes are, whatever their names say.
 func TestKept_DescribesFiles(t *testing.T) {
-	k, err := OpenImported(t.Context(), filepath.Join(t.TempDir(), "imported"), allKept)
+	k, err := OpenImported(t.Context(), filepath.Join(t.TempDir(), "imported"), neededAlways)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +53,7 @@ func TestKept_DescribesFiles(t *testing.T) {
 // TestCache_OpensKeptFiles without the network, and says so where one is lost or damaged.
 func TestCache_OpensKeptFiles(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "imported")
-	k, err := OpenImported(t.Context(), dir, allKept)
+	k, err := OpenImported(t.Context(), dir, neededAlways)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +85,7 @@ func TestCache_OpensKeptFiles(t *testing.T) {
 		if err := spoil(k.path(file.Ref.FileSHA256)); err != nil {
 			t.Fatal(err)
 		}
-		again, err := OpenImported(t.Context(), dir, allKept)
+		again, err := OpenImported(t.Context(), dir, neededAlways)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -97,7 +97,7 @@ func TestCache_OpensKeptFiles(t *testing.T) {
 
 // TestKept_RemovesOnlyWhatNobodyNeeds.
 func TestKept_RemovesOnlyWhatNobodyNeeds(t *testing.T) {
-	k, err := OpenImported(t.Context(), filepath.Join(t.TempDir(), "imported"), allKept)
+	k, err := OpenImported(t.Context(), filepath.Join(t.TempDir(), "imported"), neededAlways)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,13 +106,13 @@ func TestKept_RemovesOnlyWhatNobodyNeeds(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := k.path(file.Ref.FileSHA256) + newSuffix
-	if err := k.Remove(t.Context(), file.Ref.FileSHA256, allKept); err != nil {
+	if err := k.Remove(t.Context(), file.Ref.FileSHA256, neededAlways); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(path); err != nil {
 		t.Error(err)
 	}
-	if err := k.Remove(t.Context(), file.Ref.FileSHA256, noneKept); err != nil {
+	if err := k.Remove(t.Context(), file.Ref.FileSHA256, neededNever); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(path); err == nil {

@@ -68,7 +68,7 @@ type Pictures struct {
 	turns  *semaphore.Weighted
 
 	mu      sync.Mutex
-	kept    *lru   // guarded by mu
+	lru     *lru   // guarded by mu
 	changes uint64 // how often something was forgotten; guarded by mu
 }
 
@@ -85,11 +85,11 @@ func NewPictures(o PicturesOptions) (*Pictures, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	kept, err := newLRU(o.Dir, o.MaxBytes)
+	stored, err := newLRU(o.Dir, o.MaxBytes)
 	if err != nil {
 		return nil, fmt.Errorf("open the pictures: %w", err)
 	}
-	p := &Pictures{opts: o, kept: kept, turns: semaphore.NewWeighted(picturesAtOnce)}
+	p := &Pictures{opts: o, lru: stored, turns: semaphore.NewWeighted(picturesAtOnce)}
 	return p, p.evict()
 }
 
@@ -129,15 +129,15 @@ func nameOfPicture(of bridge.JID, size bridge.PictureSize) string {
 func (p *Pictures) open(name string) (*Picture, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	kept := p.kept.find(name)
-	if kept == nil || p.isOld(kept) {
+	stored := p.lru.find(name)
+	if stored == nil || p.isOld(stored) {
 		return nil, nil
 	}
-	data, err := os.ReadFile(p.kept.path(name, kept.Sha256))
-	if sum := sha256.Sum256(data); err == nil && bytes.Equal(sum[:], kept.Sha256) {
-		return pictureIn(data, kept.at)
+	data, err := os.ReadFile(p.lru.path(name, stored.Sha256))
+	if sum := sha256.Sum256(data); err == nil && bytes.Equal(sum[:], stored.Sha256) {
+		return pictureIn(data, stored.at)
 	}
-	p.kept.discard(kept) // taken away, or damaged: the network is asked again
+	p.lru.discard(stored) // taken away, or damaged: the network is asked again
 	return nil, nil
 }
 
@@ -159,9 +159,9 @@ func (p *Pictures) Forget(names ...bridge.JID) {
 	defer p.mu.Unlock()
 	for _, of := range names {
 		p.changes++
-		err := errors.Join(p.kept.forget(nameOfPicture(of, bridge.PicturePreview)), p.kept.forget(nameOfPicture(of, bridge.PictureFull)))
+		err := errors.Join(p.lru.forget(nameOfPicture(of, bridge.PicturePreview)), p.lru.forget(nameOfPicture(of, bridge.PictureFull)))
 		if err != nil {
-			p.opts.Log.Error().Err(err).Msg("a picture that has changed was not removed")
+			p.opts.Log.Error().Err(err).Msg("cannot remove a picture that has changed")
 		}
 	}
 }
@@ -179,8 +179,8 @@ func (p *Pictures) ask(ctx context.Context, of bridge.JID, size bridge.PictureSi
 	if err != nil {
 		return nil, err
 	}
-	if err := p.keep(nameOfPicture(of, size), before, data); err != nil {
-		p.opts.Log.Warn().Err(err).Msg("a picture was not kept")
+	if err := p.store(nameOfPicture(of, size), before, data); err != nil {
+		p.opts.Log.Warn().Err(err).Msg("cannot store a picture")
 	}
 	return data, nil
 }
@@ -204,17 +204,17 @@ func (p *Pictures) fetch(ctx context.Context, of bridge.JID, size bridge.Picture
 	return data, cdn.Explain(ctx, err)
 }
 
-// keep stores a picture, unless a picture has changed since the count of changes was read.
-func (p *Pictures) keep(name string, changes uint64, data []byte) error {
+// store stores a picture, unless a picture has changed since the count of changes was read.
+func (p *Pictures) store(name string, changes uint64, data []byte) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.changes != changes {
 		return nil
 	}
-	if err := p.kept.forget(name); err != nil {
+	if err := p.lru.forget(name); err != nil {
 		return err
 	}
-	file, err := p.kept.createPartial()
+	file, err := p.lru.createPartial()
 	if err != nil {
 		return err
 	}
@@ -222,26 +222,26 @@ func (p *Pictures) keep(name string, changes uint64, data []byte) error {
 	_, err = file.Write(data)
 	err = errors.Join(err, file.Close(), os.Chtimes(file.Name(), at, at))
 	if err == nil {
-		err = os.Rename(file.Name(), p.kept.path(name, sum[:]))
+		err = os.Rename(file.Name(), p.lru.path(name, sum[:]))
 	}
 	if err != nil {
 		return errors.Join(err, os.Remove(file.Name()))
 	}
-	p.kept.put(name, cdn.Content{Sha256: sum[:], Size: int64(len(data))}).at = at
+	p.lru.put(name, cdn.Content{Sha256: sum[:], Size: int64(len(data))}).at = at
 	return p.evict()
 }
 
-func (p *Pictures) isOld(kept *entry) bool { return p.opts.Now().Sub(kept.at) >= pictureLife }
+func (p *Pictures) isOld(stored *entry) bool { return p.opts.Now().Sub(stored.at) >= pictureLife }
 
 // evict removes pictures that are too old, and the least recently used of too many. The caller holds mu.
 func (p *Pictures) evict() (err error) {
-	for element := p.kept.order.Back(); element != nil; {
-		kept := element.Value.(*entry)
+	for element := p.lru.order.Back(); element != nil; {
+		stored := element.Value.(*entry)
 		element = element.Prev()
-		if p.isOld(kept) || p.kept.order.Len() > maxPictures {
-			err = errors.Join(err, p.kept.forget(kept.name))
+		if p.isOld(stored) || p.lru.order.Len() > maxPictures {
+			err = errors.Join(err, p.lru.forget(stored.name))
 		}
 	}
-	p.kept.shrink(p.kept.max)
+	p.lru.shrink(p.lru.max)
 	return err
 }

@@ -194,7 +194,7 @@ func TestPictures_ThatAreDamagedAreFetchedAgain(t *testing.T) {
 		os.Remove,
 	} {
 		sum := sha256.Sum256(want)
-		if err := damage(p.kept.path(nameOfPicture(ada, bridge.PicturePreview), sum[:])); err != nil {
+		if err := damage(p.lru.path(nameOfPicture(ada, bridge.PicturePreview), sum[:])); err != nil {
 			t.Fatal(err)
 		}
 		lookUps++

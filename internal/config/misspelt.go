@@ -3,6 +3,8 @@ package config
 import (
 	"slices"
 	"strings"
+
+	"bridged/internal/spelling"
 )
 
 // retired holds the variables that bridged no longer reads, with their replacements.
@@ -56,35 +58,5 @@ func meantVariable(name string, known []string) string {
 	if len(plain) < len("CONSOLE") {
 		return ""
 	}
-	best, fewest := "", 3
-	for _, variable := range known {
-		if changes := editDistance(plain, variable); changes < fewest {
-			best, fewest = variable, changes
-		}
-	}
-	return best
-}
-
-// editDistance returns how many letters must be changed, added, removed or swapped to turn a into
-// b.
-func editDistance(a, b string) int {
-	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		before, last, row = last, row, before
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			changed := 1
-			if a[i-1] == b[j-1] {
-				changed = 0
-			}
-			row[j] = min(last[j]+1, row[j-1]+1, last[j-1]+changed)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				row[j] = min(row[j], before[j-2]+1)
-			}
-		}
-	}
-	return row[len(b)]
+	return spelling.Nearest(plain, known, 2)
 }

@@ -105,20 +105,26 @@ func sizeOf(a answer) (int, error) {
 	return utf8.RuneCount(sent), err
 }
 
+// maxTries limits how often fitting tries a smaller number of entries before it asks for only one.
+const maxTries = 10
+
 // fitting returns an answer with at most the given number of entries, and of at most maxAnswer
 // characters. get returns an answer with at most some number of entries, and how many it has. If one
 // entry alone is too long, get is called once more, and may shorten it.
 func fitting[A answer](most int, get func(most int) (A, int, error)) (A, error) {
-	for tried := false; ; {
+	for tries, alone := 1, false; ; tries++ {
 		a, count, err := get(most)
-		if err != nil || count == 0 || tried {
+		if err != nil || count == 0 || alone {
 			return a, err
 		}
 		size, err := sizeOf(a)
 		if err != nil || size <= maxAnswer {
 			return a, err
 		}
-		tried = count == 1
-		most = max(1, min(count-1, count*maxAnswer/size))
+		alone = count == 1 || most == 1
+		most = max(1, min(most-1, count-1, count*maxAnswer/size))
+		if tries >= maxTries {
+			most = 1
+		}
 	}
 }

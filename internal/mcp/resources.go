@@ -68,14 +68,14 @@ func partsOf(uri string) ([]string, error) {
 func (c *caller) named(ctx context.Context, parts []string) (answer, error) {
 	switch {
 	case len(parts) == 1 && parts[0] == "status":
-		return c.status(ctx, nothing{})
+		return c.status(ctx, getStatus{})
 	case len(parts) == 2 && parts[0] == "chats":
 		return c.chat(ctx, getChat{inChat: inChat{bridge.JID(parts[1])}})
 	case len(parts) == 3 && parts[0] == "messages":
 		if err := checkJID(bridge.JID(parts[1])); err != nil {
 			return nil, err
 		}
-		return c.context(ctx, messageContext{inChat: inChat{bridge.JID(parts[1])}, MsgID: parts[2], Before: new(whole), After: new(whole)})
+		return c.context(ctx, messageContext{inChat: inChat{bridge.JID(parts[1])}, MsgID: parts[2], Before: new(int), After: new(int)})
 	}
 	return nil, bridge.NotFound("there is no such resource")
 }

@@ -2,17 +2,13 @@ package mcp
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
 	"runtime/debug"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
-	"github.com/google/jsonschema-go/jsonschema"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"bridged/internal/bridge"
@@ -131,138 +127,4 @@ func sentence(err error) string {
 		return visible(known.Msg)
 	}
 	return "something went wrong inside the bridge; its log says what"
-}
-
-// schemas has the schemas of types that have their own encoding.
-var schemas = map[reflect.Type]*jsonschema.Schema{
-	reflect.TypeFor[bridge.Time](): {Type: "string", Format: "date-time"},
-	reflect.TypeFor[bridge.JID]():  {Types: []string{"string", "null"}},
-}
-
-// schemaOf returns the schema of a struct.
-func schemaOf(t reflect.Type) *jsonschema.Schema {
-	schema, err := jsonschema.ForType(t, &jsonschema.ForOptions{TypeSchemas: schemas})
-	if err != nil {
-		panic("mcp: a struct without a schema: " + err.Error())
-	}
-	return schema
-}
-
-// argumentsOf returns the schema of a tool's arguments. In addition to the jsonschema tags it reads
-// range:"least,most" and enum:"one,another".
-func argumentsOf(t reflect.Type) *jsonschema.Schema {
-	schema := schemaOf(t)
-	for _, field := range reflect.VisibleFields(t) {
-		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-		property := schema.Properties[name]
-		if property == nil {
-			continue
-		}
-		if property.Types != nil { // null means the same as leaving it out
-			property.Type, property.Types = property.Types[len(property.Types)-1], nil
-			if property.Type == "null" {
-				property.Type = "string"
-			}
-		}
-		if least, most, is := strings.Cut(field.Tag.Get("range"), ","); is {
-			property.Minimum, property.Maximum = new(number(least)), new(number(most))
-		}
-		if enum := field.Tag.Get("enum"); enum != "" {
-			for _, one := range strings.Split(enum, ",") {
-				property.Enum = append(property.Enum, one)
-			}
-		}
-	}
-	return schema
-}
-
-func number(text string) float64 {
-	n, err := strconv.ParseFloat(text, 64)
-	if err != nil {
-		panic("mcp: a tag that is no number: " + err.Error())
-	}
-	return n
-}
-
-// decodeArguments decodes a tool's arguments directly into their struct, so unknown members take no
-// memory. It refuses arguments that the schema does not allow.
-func decodeArguments(raw json.RawMessage, schema *jsonschema.Schema, in any) error {
-	if len(raw) == 0 || string(raw) == "null" {
-		raw = json.RawMessage("{}")
-	}
-	var given map[string]json.RawMessage
-	if err := json.Unmarshal(raw, &given); err != nil {
-		return argumentError(err)
-	}
-	for name, value := range given {
-		if schema.Properties[name] == nil {
-			return bridge.Invalid("there is no argument %q", capped(name, maxName))
-		}
-		if err := checkArgument(name, value, schema.Properties[name]); err != nil {
-			return err
-		}
-	}
-	for _, name := range schema.Required {
-		if _, is := given[name]; !is {
-			return bridge.Invalid("the argument %s is missing", name)
-		}
-	}
-	if err := json.Unmarshal(raw, in); err != nil {
-		return argumentError(err)
-	}
-	return nil
-}
-
-// checkArgument refuses a value that is out of range or not in the enum of its schema.
-func checkArgument(name string, value json.RawMessage, property *jsonschema.Schema) error {
-	var n float64
-	if property.Minimum != nil && json.Unmarshal(value, &n) == nil && string(value) != "null" && (n < *property.Minimum || n > *property.Maximum) {
-		return bridge.Invalid("%s must be between %.0f and %.0f", name, *property.Minimum, *property.Maximum)
-	}
-	var text string
-	if property.Enum != nil && json.Unmarshal(value, &text) == nil && text != "" && !slices.Contains(property.Enum, any(text)) {
-		return bridge.Invalid("%s must be one of %s", name, strings.Trim(fmt.Sprint(property.Enum), "[]"))
-	}
-	return nil
-}
-
-// argumentError returns an error for the model about arguments of the wrong type.
-func argumentError(err error) error {
-	if ours, ok := errors.AsType[*bridge.Error](err); ok {
-		return ours
-	}
-	switch wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); {
-	case !ok:
-		return bridge.Invalid("the arguments are not valid JSON: %v", err)
-	case wrong.Field == "":
-		return bridge.Invalid("the arguments must be an object")
-	default:
-		return bridge.Invalid("the argument %s must be %s, not a JSON %s", wrong.Field, kindOf(wrong.Type), wrong.Value)
-	}
-}
-
-func kindOf(t reflect.Type) string {
-	switch t.Kind() {
-	case reflect.Bool:
-		return "true or false"
-	case reflect.Slice:
-		return "a list"
-	}
-	return "a text"
-}
-
-// whole is a whole number. Some models write one as 20.0.
-type whole int
-
-// UnmarshalJSON implements json.Unmarshaler.
-func (n *whole) UnmarshalJSON(data []byte) error {
-	if string(data) == "null" {
-		return nil
-	}
-	value, err := strconv.ParseFloat(string(data), 64)
-	if err != nil || value != float64(int32(value)) {
-		return bridge.Invalid("%s is not a whole number", capped(string(data), maxName))
-	}
-	*n = whole(value)
-	return nil
 }

@@ -116,7 +116,7 @@ func tooLarge() error {
 
 type readFile struct {
 	getMedia
-	Offset whole `json:"offset,omitempty" jsonschema:"nextOffset of an earlier call: where to go on in a long text" range:"0,100000000"`
+	Offset int `json:"offset,omitempty" jsonschema:"nextOffset of an earlier call: where to go on in a long text" range:"0,100000000"`
 }
 
 type textAnswer struct {
@@ -162,12 +162,12 @@ func (c call) readFile(ctx context.Context, in readFile) (*sdk.ImageContent, *te
 		return nil, nil, bridge.Fail(bridge.CodeUnsupportedMedia, "the file is %s, whose words cannot be read: get_media says where to download it", article(info.Type))
 	}
 	open := func() (io.ReadCloser, error) { return c.open(ctx, in.getMedia) }
-	text, length, err := c.s.options.Text(ctx, open, int(in.Offset), maxText/2+1)
+	text, length, err := c.s.options.Text(ctx, open, in.Offset, maxText/2+1)
 	if err != nil {
 		return nil, nil, err
 	}
 	shown.Characters = length
-	return nil, shown, shown.fill(text, int(in.Offset))
+	return nil, shown, shown.fill(text, in.Offset)
 }
 
 func article(t bridge.MediaType) string {
@@ -187,7 +187,7 @@ func (a *textAnswer) fill(text string, offset int) error {
 		if next := end - utf8.RuneCountInString(rest); next < a.Characters && shown != "" {
 			a.NextOffset = next
 		}
-		if size, err := sizeOf(a); err != nil || size <= maxText {
+		if size, err := sizeOf(a); err != nil || size <= maxText || most == 0 {
 			return err
 		}
 	}

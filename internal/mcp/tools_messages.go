@@ -138,8 +138,8 @@ func (c *caller) search(ctx context.Context, in searchMessages) (*matchesAnswer,
 type messageContext struct {
 	inChat
 	MsgID  string `json:"msgId" jsonschema:"the message in the middle"`
-	Before *whole `json:"before,omitempty" jsonschema:"how many messages before it, by default 5" range:"0,25"`
-	After  *whole `json:"after,omitempty" jsonschema:"how many messages after it, by default 5" range:"0,25"`
+	Before *int   `json:"before,omitempty" jsonschema:"how many messages before it, by default 5" range:"0,25"`
+	After  *int   `json:"after,omitempty" jsonschema:"how many messages after it, by default 5" range:"0,25"`
 }
 
 // sameMoment limits the messages of the same second that are read between a message and its
@@ -166,10 +166,10 @@ func (c *caller) context(ctx context.Context, in messageContext) (*contextAnswer
 	if err != nil {
 		return nil, err
 	}
-	neighbours := func(wanted *whole, order bridge.Order, since, until *bridge.Time) ([]bridge.Message, error) {
+	neighbours := func(wanted *int, order bridge.Order, since, until *bridge.Time) ([]bridge.Message, error) {
 		count := 5
 		if wanted != nil {
-			count = int(*wanted)
+			count = *wanted
 		}
 		if count == 0 {
 			return nil, nil
@@ -308,7 +308,7 @@ func (c *caller) unreadIn(ctx context.Context, one bridge.Chat) (unreadChat, err
 type waitForMessages struct {
 	After   string       `json:"after,omitempty" jsonschema:"nextCursor of an earlier call; left out: from now on"`
 	Chats   []bridge.JID `json:"chats,omitempty" jsonschema:"JIDs of the only chats to wait for"`
-	Timeout whole        `json:"timeout,omitempty" jsonschema:"seconds to wait, by default 30" range:"1,50"`
+	Timeout int          `json:"timeout,omitempty" jsonschema:"seconds to wait, by default 30" range:"1,50"`
 }
 
 type waitAnswer struct {

@@ -1,14 +1,13 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strconv"
 
 	"bridged/internal/bridge"
 )
-
-type nothing struct{}
 
 // inChat names a chat to read.
 type inChat struct {
@@ -19,7 +18,7 @@ func (in inChat) chat() bridge.JID { return in.JID }
 
 // paged selects a page of a list.
 type paged struct {
-	Limit  whole  `json:"limit,omitempty" jsonschema:"the most entries, by default 20; a page may end earlier, by size" range:"1,50"`
+	Limit  int    `json:"limit,omitempty" jsonschema:"the most entries, by default 20; a page may end earlier, by size" range:"1,50"`
 	Cursor string `json:"cursor,omitempty" jsonschema:"nextCursor of the page before"`
 }
 
@@ -27,7 +26,7 @@ func (p paged) limit() int {
 	if p.Limit == 0 {
 		return defaultPage
 	}
-	return int(p.Limit)
+	return p.Limit
 }
 
 type inSpan struct {
@@ -101,20 +100,35 @@ func (a statusAnswer) compact() any {
 	if a.Account != nil {
 		short["account"] = string(a.Account.JID) + " (" + a.Account.Name + ") " + string(a.Account.Status)
 	}
+	if a.Token.MoreChats > 0 {
+		short["moreChats"] = a.Token.MoreChats
+	}
+	if a.Token.MoreSendsTo > 0 {
+		short["moreSendsTo"] = a.Token.MoreSendsTo
+	}
 	return short
 }
 
 // maxNamed limits the chats of a token in an answer.
 const maxNamed = 100
 
+// getStatus has an argument because OpenAI refuses a tool without properties, and Gemini a tool whose
+// properties are empty.
+type getStatus struct {
+	Limit int `json:"limit,omitempty" jsonschema:"the most chats of the token to name, by default 100" range:"1,100"`
+}
+
+func (getStatus) ignoresOthers() {}
+
 // status returns the rights of the token and the account's owner and state.
-func (c *caller) status(ctx context.Context, _ nothing) (*statusAnswer, error) {
+func (c *caller) status(ctx context.Context, in getStatus) (*statusAnswer, error) {
+	most := cmp.Or(in.Limit, maxNamed)
 	shown := &statusAnswer{Token: tokenShown{
 		Scopes: c.token.Scopes, ExpiresAt: c.token.ExpiresAt, ToolsThatSend: c.maySend(),
 	}}
-	shown.Token.Chats, shown.Token.MoreChats = firstNamed(c.token.Chats)
+	shown.Token.Chats, shown.Token.MoreChats = firstNamed(c.token.Chats, most)
 	if c.maySend() {
-		shown.Token.SendsTo, shown.Token.MoreSendsTo = firstNamed(c.destinations())
+		shown.Token.SendsTo, shown.Token.MoreSendsTo = firstNamed(c.destinations(), most)
 		shown.Token.SendsPerMinute = c.s.options.SendsPerMinute
 	}
 	if user := c.token.Account; user != nil {
@@ -137,8 +151,8 @@ func (c *caller) status(ctx context.Context, _ nothing) (*statusAnswer, error) {
 	return shown, nil
 }
 
-func firstNamed(chats []bridge.JID) (first []bridge.JID, more int) {
-	first = chats[:min(len(chats), maxNamed)]
+func firstNamed(chats []bridge.JID, most int) (first []bridge.JID, more int) {
+	first = chats[:min(len(chats), most)]
 	return first, len(chats) - len(first)
 }
 
@@ -221,7 +235,7 @@ func checkJID(jid bridge.JID) error {
 
 type getChat struct {
 	inChat
-	Limit whole `json:"limit,omitempty" jsonschema:"the most messages, by default 20" range:"1,50"`
+	Limit int `json:"limit,omitempty" jsonschema:"the most messages, by default 20" range:"1,50"`
 }
 
 type chatAnswer struct {

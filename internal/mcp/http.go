@@ -3,10 +3,10 @@ package mcp
 import (
 	"bytes"
 	"context"
-	"errors"
 	"io"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/auth"
@@ -45,10 +45,9 @@ func (s *Server) Handler(stopping context.Context) http.Handler {
 		}
 		sessions.ServeHTTP(w, r)
 	})
-	authenticated := auth.RequireBearerToken(s.verify, &auth.RequireBearerTokenOptions{AllowMissingExpiration: true})
-	return front.Observe(guarded(stopping, authenticated(s.checked(byVersion))), s.options.Log, logAccess, func(w http.ResponseWriter, r *http.Request, err error) {
+	return front.Observe(guarded(stopping, s.authenticated(s.checked(byVersion))), s.options.Log, logAccess, func(w http.ResponseWriter, r *http.Request, err error) {
 		hlog.FromRequest(r).Error().Str("error", bridge.Redact(err.Error())).Msg("agent")
-		refuse(w, errors.New("something went wrong inside the bridge; its log says what"))
+		refuse(w, err)
 	})
 }
 
@@ -69,20 +68,32 @@ const (
 	memoryKey = "memory" // the *front.Memory
 )
 
-// verify returns the caller of a token.
-func (s *Server) verify(ctx context.Context, secret string, _ *http.Request) (*auth.TokenInfo, error) {
-	c, err := s.caller(ctx, secret)
-	switch {
-	case bridge.CodeOf(err) == bridge.CodeUnauthorized:
-		return nil, auth.ErrInvalidToken
-	case err != nil:
-		return nil, errors.New(sentence(err))
-	}
+// authenticated refuses requests without a valid token. Only the SDK's middleware can pass a caller on
+// to the SDK, and it answers with plain text, so it gets callers that are known already.
+func (s *Server) authenticated(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		secret, _ := bridge.Bearer(r.Header.Get("Authorization"))
+		c, err := s.caller(r.Context(), secret)
+		if bridge.CodeOf(err) == bridge.CodeUnauthorized {
+			w.Header().Set("WWW-Authenticate", s.challenge(r))
+			err = errNoBearer
+		}
+		if err != nil {
+			refuse(w, err)
+			return
+		}
+		known := func(context.Context, string, *http.Request) (*auth.TokenInfo, error) { return c.info(), nil }
+		auth.RequireBearerToken(known, &auth.RequireBearerTokenOptions{AllowMissingExpiration: true})(next).ServeHTTP(w, r)
+	})
+}
+
+// info describes the caller to the SDK.
+func (c *caller) info() *auth.TokenInfo {
 	info := &auth.TokenInfo{UserID: c.id, Extra: map[string]any{callerKey: c}}
 	if c.token.ExpiresAt != nil {
 		info.Expiration = c.token.ExpiresAt.Time
 	}
-	return info, nil
+	return info
 }
 
 // callerOf returns the caller of a request, or nil if it did not come over HTTP.
@@ -176,18 +187,6 @@ func (s *Server) checked(next http.Handler) http.Handler {
 	})
 }
 
-// refuse answers a request that does not reach the SDK.
-func refuse(w http.ResponseWriter, err error) {
-	status := http.StatusServiceUnavailable
-	switch bridge.CodeOf(err) {
-	case bridge.CodeInvalid:
-		status = http.StatusBadRequest
-	case bridge.CodePayloadTooLarge:
-		status = http.StatusRequestEntityTooLarge
-	}
-	http.Error(w, sentence(err), status)
-}
-
 // releaseBody releases the memory of a body that the SDK has decoded, because a call may take long.
 func releaseBody(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
@@ -209,10 +208,12 @@ func guarded(stopping context.Context, next http.Handler) http.Handler {
 		defer cancel()
 		defer context.AfterFunc(stopping, cancel)()
 		front.RefuseBody(w, r)
-		w = &privateWriter{ResponseWriter: w, last: r.ContentLength != 0}
+		ours := &privateWriter{ResponseWriter: w, last: r.ContentLength != 0}
+		defer ours.end()
+		w = ours
 		if origin := r.Header.Get("Origin"); origin != "" {
 			if at, err := url.Parse(origin); err != nil || at.Host != r.Host {
-				http.Error(w, "pages of other sites may not call this endpoint", http.StatusForbidden)
+				refuse(w, bridge.Fail(bridge.CodeForbidden, "pages of other sites may not call this endpoint"))
 				return
 			}
 		}
@@ -220,17 +221,23 @@ func guarded(stopping context.Context, next http.Handler) http.Handler {
 	})
 }
 
-// privateWriter replaces headers that the SDK sets.
+// privateWriter replaces headers that the SDK sets, and its refusals in plain text by errors of the
+// API.
 type privateWriter struct {
 	http.ResponseWriter
-	memory *front.Memory // nil for a stream
-	last   bool          // the connection is closed after the answer
-	begun  bool
+	memory  *front.Memory // nil for a stream
+	last    bool          // the connection is closed after the answer
+	begun   bool
+	refused int // the status of a refusal in plain text, whose text is still to come
 }
 
 // WriteHeader begins the answer.
 func (w *privateWriter) WriteHeader(status int) {
-	if w.begun {
+	if w.begun || w.refused != 0 {
+		return
+	}
+	if kind := w.Header().Get("Content-Type"); status >= http.StatusBadRequest && (kind == "" || strings.HasPrefix(kind, "text/plain")) {
+		w.refused = status
 		return
 	}
 	w.begun = true
@@ -245,12 +252,30 @@ func (w *privateWriter) WriteHeader(status int) {
 
 // Write writes a part of the answer, with a new deadline for the caller to read it.
 func (w *privateWriter) Write(p []byte) (int, error) {
+	if w.refused != 0 {
+		w.refuse(string(p))
+		return len(p), nil
+	}
 	w.WriteHeader(http.StatusOK)
 	if w.memory != nil {
 		return w.memory.Write(p)
 	}
 	front.AnswerNow(w.ResponseWriter)
 	return w.ResponseWriter.Write(p)
+}
+
+// refuse answers with the refusal of the SDK.
+func (w *privateWriter) refuse(text string) {
+	status := w.refused
+	w.refused = 0
+	refuseStatus(w, status, text)
+}
+
+// end answers with a refusal that has no text.
+func (w *privateWriter) end() {
+	if w.refused != 0 {
+		w.refuse("")
+	}
 }
 
 // Unwrap returns the wrapped writer, for [http.NewResponseController].

@@ -13,7 +13,9 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"io"
+	"net/http"
 	"slices"
+	"strconv"
 	"sync"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -38,11 +40,14 @@ type Options struct {
 	// and the length of the whole text, or fails with [bridge.CodeUnsupportedMedia]. It may call
 	// open more than once.
 	Text func(ctx context.Context, open func() (io.ReadCloser, error), offset, most int) (text string, length int, err error)
-	// Tree returns the token tree of a token, which has its own quotas (see [bridge.Token]). It is
-	// nil if there is only one caller.
-	Tree    func(ctx context.Context, secret string) (tree int64, known bool)
-	Version string
-	Log     zerolog.Logger
+	// Token returns the token with a secret. Its id stays the same if OAuth renews the secret, and
+	// its tree has its own quotas (see [bridge.Token]). Token is nil if there is only one caller.
+	Token func(ctx context.Context, secret string) (token bridge.Token, known bool)
+	// Metadata returns the address of the document that says where a client gets a token; it is nil
+	// without OAuth.
+	Metadata func(*http.Request) string
+	Version  string
+	Log      zerolog.Logger
 }
 
 // Server serves callers.
@@ -82,11 +87,12 @@ func (s *Server) caller(ctx context.Context, secret string) (*caller, error) {
 		return nil, err
 	}
 	c := &caller{s: s, client: api, token: token, id: fmt.Sprintf("%x", sha256.Sum256([]byte(secret)))}
-	if s.options.Tree != nil {
-		known := false
-		if c.tree, known = s.options.Tree(ctx, secret); !known {
+	if s.options.Token != nil {
+		known, isKnown := s.options.Token(ctx, secret)
+		if !isKnown {
 			return nil, bridge.Fail(bridge.CodeUnauthorized, "the token has expired or was revoked")
 		}
+		c.id, c.tree = strconv.FormatInt(known.ID, 10), known.Tree
 	}
 	return c, nil
 }

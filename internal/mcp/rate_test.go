@@ -23,9 +23,9 @@ func TestSends_AreCountedForATokenWithThoseItMade(t *testing.T) {
 		}
 	})
 	families := map[string]int64{"parent": 7, "child": 7, "other": 8}
-	s := New(Options{Client: client.InProcess(api, ""), SendsPerMinute: 3, Log: zerolog.Nop(), Tree: func(_ context.Context, secret string) (int64, bool) {
+	s := New(Options{Client: client.InProcess(api, ""), SendsPerMinute: 3, Log: zerolog.Nop(), Token: func(_ context.Context, secret string) (bridge.Token, bool) {
 		tree, known := families[secret]
-		return tree, known
+		return bridge.Token{ID: tree, Tree: tree}, known
 	}})
 	for i, want := range []struct {
 		secret string

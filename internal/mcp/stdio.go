@@ -3,6 +3,7 @@ package mcp
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
@@ -129,9 +130,18 @@ func (t *bridgeTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	case resp.StatusCode == http.StatusUnauthorized:
 		return nil, bridge.Fail(bridge.CodeUnauthorized, "the bridge at %s does not know this token, or it has expired: set BRIDGE_TOKEN to one that `bridged token create` printed", t.url)
 	case resp.StatusCode >= http.StatusMultipleChoices && !isMessage:
-		return nil, bridge.Fail(bridge.CodeNotConnected, "the bridge refused the message: %.1000s (HTTP %s)", bytes.TrimSpace(body), resp.Status)
+		return nil, bridge.Fail(bridge.CodeNotConnected, "the bridge refused the message: %.1000s (HTTP %s)", refusalOf(body), resp.Status)
 	}
 	return resp, nil
+}
+
+// refusalOf returns the sentence of a refusal, or the whole body if a proxy has answered.
+func refusalOf(body []byte) string {
+	var refusal struct{ Error string }
+	if json.Unmarshal(body, &refusal) == nil && refusal.Error != "" {
+		return refusal.Error
+	}
+	return string(bytes.TrimSpace(body))
 }
 
 // lastCalls limits how long calls go on after the agent has closed its output.

@@ -157,7 +157,7 @@ func (c call) send(ctx context.Context, out draft) (*sentAnswer, error) {
 		return nil, err
 	}
 	out.key = cmp.Or(out.key, rand.Text())
-	rate, counted := c.s.rateOf(c.tree), c.id+out.key
+	rate, counted := c.s.rateOf(c.tree), c.id+" "+out.key
 	if err := rate.refuse(counted); err != nil { // before a person is asked
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	_ "embed"
 	"fmt"
 	"net/http"
+	"runtime"
 	"sync"
 	"time"
 
@@ -66,22 +67,32 @@ func getStats(in *input) (any, error) {
 		return nil, err
 	}
 	choice, err := in.Account.PairedHistory(in.ctx())
+	traffic := in.Account.Traffic()
+	if !in.Account.Status().HasSession {
+		traffic.PhoneSeenAt = nil
+	}
 	return struct {
-		Version       string                `json:"version"`
-		Library       string                `json:"library"`
-		StartedAt     bridge.Time           `json:"startedAt"`
-		SendEnabled   bool                  `json:"sendEnabled"`
-		HistoryImport bridge.HistoryImport  `json:"historyImport"`
-		HistoryPaired *string               `json:"historyPaired"` // null for unknown
-		Since         bridge.Time           `json:"since"`
-		Received      int                   `json:"received"`
-		Sent          int                   `json:"sent"`
-		StoreBytes    int64                 `json:"storeBytes"`
-		MediaBytes    int64                 `json:"mediaBytes"`
-		Transcription *bridge.Transcription `json:"transcription"` // null without a service
+		Version        string                `json:"version"`
+		Library        string                `json:"library"`
+		GoVersion      string                `json:"goVersion"`
+		StartedAt      bridge.Time           `json:"startedAt"`
+		SendEnabled    bool                  `json:"sendEnabled"`
+		HistoryImport  bridge.HistoryImport  `json:"historyImport"`
+		HistoryPaired  *string               `json:"historyPaired"` // null for unknown
+		Since          bridge.Time           `json:"since"`
+		Received       int                   `json:"received"`
+		Sent           int                   `json:"sent"`
+		Chats          int                   `json:"chats"`
+		Messages       int                   `json:"messages"`
+		LastReceivedAt *bridge.Time          `json:"lastReceivedAt"` // null if nothing was received since the start
+		PhoneSeenAt    *bridge.Time          `json:"phoneSeenAt"`    // null for unknown
+		StoreBytes     int64                 `json:"storeBytes"`
+		MediaBytes     int64                 `json:"mediaBytes"`
+		Transcription  *bridge.Transcription `json:"transcription"` // null without a service
 	}{
-		in.Build.Version, in.Build.Library, in.started, in.EnableSend, in.HistoryImport, orNull(string(choice)),
-		*since, counts.Received, counts.Sent, size, in.Files.Size(), transcription,
+		in.Build.Version, in.Build.Library, runtime.Version(), in.started, in.EnableSend, in.HistoryImport, orNull(string(choice)),
+		*since, counts.Received, counts.Sent, counts.Chats, counts.Messages, traffic.LastReceivedAt, traffic.PhoneSeenAt,
+		size, in.Files.Size(), transcription,
 	}, err
 }
 

@@ -15,6 +15,9 @@ type stats struct {
 	SendEnabled    bool
 	Since          bridge.Time
 	Received, Sent int
+	Chats          int
+	Messages       int
+	PhoneSeenAt    *bridge.Time
 	StoreBytes     int64
 	HistoryImport  bridge.HistoryImport
 	HistoryPaired  *bridge.HistoryImport
@@ -29,9 +32,10 @@ func (s *server) stats(query string) (got stats) {
 
 func TestStats_CountMessagesSinceAMoment(t *testing.T) {
 	s := newServer(t, sendDisabled, func(o *api.Options) { o.Build.Version = "1.2.3" })
+	s.account.traffic.PhoneSeenAt = new(bridge.At(noon))
 	s.know(say(club, grace, "G1", "to all", 0), say(grace, grace, "M1", "to one", 1), say(club, grace, "G2", "more", 5), mine(grace, "M2"))
 	got := s.stats("?since=2026-11-21T12:01:00Z")
-	if got.Received != 2 || got.Sent != 1 || got.Version != "1.2.3" || got.SendEnabled || got.StoreBytes == 0 || !got.Since.Equal(noon.Add(60e9)) {
+	if got.Received != 2 || got.Sent != 1 || got.Version != "1.2.3" || got.Chats != 2 || got.Messages != 4 || got.PhoneSeenAt == nil || got.SendEnabled || got.StoreBytes == 0 || !got.Since.Equal(noon.Add(60e9)) {
 		t.Errorf("since 12:01: %+v", got)
 	}
 	if all := s.stats("?since=2026-11-21"); all.Received != 3 || all.Sent != 1 {

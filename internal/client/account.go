@@ -20,18 +20,23 @@ func (c *Client) Status(ctx context.Context) (bridge.Status, error) {
 
 // Stats is the response of /api/stats.
 type Stats struct {
-	Version       string
-	Library       string
-	StartedAt     bridge.Time
-	SendEnabled   bool
-	HistoryImport bridge.HistoryImport
-	HistoryPaired bridge.HistoryImport // requested at pairing; "" if unknown
-	Since         bridge.Time
-	Received      int
-	Sent          int
-	StoreBytes    int64
-	MediaBytes    int64
-	Transcription *bridge.Transcription // nil without a transcription service
+	Version        string
+	Library        string
+	GoVersion      string
+	StartedAt      bridge.Time
+	SendEnabled    bool
+	HistoryImport  bridge.HistoryImport
+	HistoryPaired  bridge.HistoryImport // requested at pairing; "" if unknown
+	Since          bridge.Time
+	Received       int          // since Since
+	Sent           int          // since Since
+	Chats          int          // all that are stored
+	Messages       int          // all that are stored
+	LastReceivedAt *bridge.Time // nil before the first since StartedAt
+	PhoneSeenAt    *bridge.Time // nil if unknown
+	StoreBytes     int64
+	MediaBytes     int64
+	Transcription  *bridge.Transcription // nil without a transcription service
 }
 
 // Stats returns versions, sizes and the counts of messages since a time.

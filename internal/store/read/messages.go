@@ -376,7 +376,10 @@ func (r *Snapshot) fits(room *pageRoom, m *bridge.Message, row messageRow) bool 
 }
 
 // Counts holds the numbers of messages of others and of the account.
-type Counts struct{ Received, Sent int }
+type Counts struct {
+	Received, Sent  int // since a moment
+	Chats, Messages int // all that are stored
+}
 
 // CountQuery looks only at chats with messages of that time.
 const CountQuery = `
@@ -385,11 +388,12 @@ const CountQuery = `
 	CROSS JOIN messages m INDEXED BY messages_by_time ON m.chat = c.id AND m.timestamp >= ?
 	WHERE c.recency <= ?`
 
-// Count counts the messages since a moment.
+// Count counts the stored chats and messages, and the messages since a moment.
 func (s *Reader) Count(ctx context.Context, since bridge.Time) (Counts, error) {
 	return As(ctx, s, "count messages", func(r *Snapshot) (counts Counts) {
 		at := since.UnixMilli()
 		r.Find(CountQuery, []any{at, -at}, &counts.Received, &counts.Sent)
+		r.Find("SELECT count(*), ifnull(sum(message_count), 0) FROM chats", nil, &counts.Chats, &counts.Messages)
 		return counts
 	})
 }

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,25 +22,31 @@ func Bridge(c *client.Client, version, phone string) Check {
 		}
 		stats, err := c.Stats(ctx, bridge.At(time.Now().Add(-24*time.Hour)))
 		findings := []Finding{
-			running(c, stats, err, version), account(status).about("account"), login(status).about("client version in use"), stored(ctx, c).about("store"), webhooks(ctx, c).about("webhooks"),
+			running(c, stats, err, version), account(status).about("account"), Login(status).about("client version in use"), stored(ctx, c).about("store"), webhooks(ctx, c).about("webhooks"),
 		}
 		if user := status.User; phone != "" && user != nil && user.Phone != "" && !bridge.SamePhone(user.Phone, phone) {
 			findings = append(findings, split(Warn, bridge.OtherPhone(user.Phone, phone)).about("account"))
 		}
-		if status.NewChats != nil {
-			findings = append(findings, newChats(*status.NewChats).about("new chats"))
-		}
-		if status.SecurityNotice != nil {
-			findings = append(findings, security(*status.SecurityNotice).about("security"))
-		}
-		if err == nil && status.HasSession && stats.HistoryImport != "" { // an older bridge does not return it
-			findings = append(findings, history(stats).about("history"))
-		}
-		if err == nil && stats.Transcription != nil {
-			findings = append(findings, transcripts(*stats.Transcription).about("transcripts"))
-		}
-		return findings
+		return append(findings, Notices(status, stats)...)
 	}}
+}
+
+// Notices returns the findings about what only some accounts have: a limit of new chats, a security notice,
+// an imported history and transcripts. stats may be empty.
+func Notices(status bridge.Status, stats client.Stats) (findings []Finding) {
+	if status.NewChats != nil {
+		findings = append(findings, newChats(*status.NewChats).about("new chats"))
+	}
+	if status.SecurityNotice != nil {
+		findings = append(findings, security(*status.SecurityNotice).about("security"))
+	}
+	if status.HasSession && stats.HistoryImport != "" { // an older bridge does not return it
+		findings = append(findings, history(stats).about("history"))
+	}
+	if stats.Transcription != nil {
+		findings = append(findings, transcripts(*stats.Transcription).about("transcripts"))
+	}
+	return findings
 }
 
 // noStatus explains why the bridge did not return its status.
@@ -79,18 +86,21 @@ func account(s bridge.Status) Finding {
 	if p := s.CatchingUp; p != nil {
 		message += fmt.Sprintf("; %d of %d queued stanzas received", p.Received, p.Expected)
 	}
-	const remedies = "if the sentence does not say what to do, docs/operations.md does, under lastError"
+	remedy := "follow the sentence; if it stays, docs/operations.md has more, under lastError"
+	if s.LastError != nil {
+		remedy = cmp.Or(bridge.Remedy(*s.LastError), remedy)
+	}
 	switch {
 	case s.Status == bridge.StateOpen && s.LastError == nil:
 		return ok(message)
 	case s.Status == bridge.StateOpen:
-		return warn(message, remedies)
+		return warn(message, remedy)
 	case s.PausedUntil != nil:
 		return fail(message, "wait: logging in before "+moment(*s.PausedUntil)+" prolongs the pause. Find out whether a second program logs in with this session, or whether the connection breaks again and again")
 	case s.Status == bridge.StateNeedsPair && s.LastError == nil:
 		return fail(message, "link the account: bridged pair")
 	}
-	return fail(message, remedies)
+	return fail(message, remedy)
 }
 
 // newChats warns if the network's quota of new chats is used up or nearly used up.
@@ -116,8 +126,8 @@ func security(s bridge.SecurityNotice) Finding {
 	return warn(s.Message+" ("+moment(s.At)+")", "do what the sentence says; docs/operations.md has more. The notice disappears after 7 days")
 }
 
-// login warns if the network will soon refuse the client's version.
-func login(s bridge.Status) Finding {
+// Login warns if the network will soon refuse the client's version.
+func Login(s bridge.Status) Finding {
 	version := s.ClientVersion.Current
 	switch {
 	case version == "":
@@ -164,20 +174,23 @@ func transcripts(t bridge.Transcription) Finding {
 	return ok(message)
 }
 
-// webhooks warns about deliveries that have failed for good.
 func webhooks(ctx context.Context, c *client.Client) Finding {
-	const look = "GET /api/webhooks lists the receivers with their last errors; dead deliveries can be posted again"
 	hooks, err := c.Webhooks(ctx)
 	if err != nil {
 		return fail(err.Error(), "the log has the cause")
 	}
+	return Webhooks(hooks)
+}
+
+// Webhooks warns about deliveries that have failed for good.
+func Webhooks(hooks []bridge.Webhook) Finding {
 	pending, dead := 0, 0
 	for _, hook := range hooks {
 		pending, dead = pending+hook.Pending, dead+hook.Dead
 	}
 	message := fmt.Sprintf("%d, with %d deliveries pending and %d dead", len(hooks), pending, dead)
 	if dead > 0 {
-		return warn(message, look)
+		return warn(message, "GET /api/webhooks lists the receivers with their last errors; dead deliveries can be posted again")
 	}
 	return ok(message)
 }

@@ -63,7 +63,7 @@ func TestLogin_WarnsOfAVersionThatExpires(t *testing.T) {
 		{bridge.ClientVersion{Current: "2.3000.1", ExpiresAt: &at}, Warn, "WhatsApp Web 2.3000.1, which the network will refuse from 2026-12-24 12:00:00 UTC"},
 		{bridge.ClientVersion{}, OK, "unknown, because the bridge is older"},
 	} {
-		got := login(bridge.Status{ClientVersion: test.of})
+		got := Login(bridge.Status{ClientVersion: test.of})
 		if got.Verdict != test.want || got.Message != test.says || strings.Contains(got.Remedy, "CLIENT_VERSION") != (test.want == Warn) {
 			t.Errorf("%+v: %+v", test.of, got)
 		}

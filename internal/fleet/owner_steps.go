@@ -106,7 +106,7 @@ func (o *owner) free(ctx context.Context) (revision uint64, err error) {
 	if !o.taken && h.Directory == o.options.DataDir.Directory && h.Host == o.options.Host {
 		return revision, nil
 	}
-	// Remedy: none, if this is intended; otherwise stop the other process
+	// Remedy: nothing, if this is intended; otherwise stop the other process
 	// ([fleets](fleet.md#one-process-for-each-account)).
 	return 0, bridge.NotConnected("another process runs this account (on %s, since %s, last seen as %s): it can run here after that process has ended", h.Host, h.Since, h.State)
 }

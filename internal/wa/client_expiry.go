@@ -64,7 +64,8 @@ func (e *expiry) show(version string) (sentence, over string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.version == version && !e.at.IsZero() {
-		// Remedy: as when it refuses the version, before that date.
+		// Remedy: before that date allow access to `https://web.whatsapp.com`, set `CLIENT_VERSION`,
+		// or update bridged ([client versions](#client-versions)).
 		sentence = "the network will refuse this client's version (" + version + ") from " + bridge.At(e.at).String() + ": " + e.advice
 	}
 	if e.shown != sentence {

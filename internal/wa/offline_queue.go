@@ -49,7 +49,7 @@ func (l *link) newOfflineQueue() *offline.Queue {
 
 // withheld is the status' sentence while an offline queue is not delivered even after a
 // reconnect.
-// Remedy: if it stays, report it with the log. `POST /api/auth/reconnect` reconnects at once.
+// Remedy: if it stays, report it with the log. `bridged reconnect` reconnects at once.
 const withheld = "the network announced stored messages and does not deliver them: bridged requests them every minute and reconnects every hour"
 
 // onStalled reconnects, at most once in stallPause, if the network does not deliver its offline

@@ -110,7 +110,7 @@ func (l *link) handle(evt any) (stored bool) {
 		l.silent()
 	case *events.StreamReplaced:
 		// Remedy: find the second program with this session, which often runs on a copy of the data
-		// directory.
+		// directory, and stop it. Then run `bridged reconnect`.
 		l.notify(notice{kind: noticeHalted, sentence: "another client took over this session: stop it, then POST /api/auth/reconnect or restart"})
 	case *events.TemporaryBan:
 		l.notify(m.banned(e))
@@ -121,7 +121,7 @@ func (l *link) handle(evt any) (stored bool) {
 	case *events.ConnectFailure:
 		l.notify(notice{
 			kind: noticeRefusedLogin, after: refusedPause,
-			// Remedy: usually none. `POST /api/auth/reconnect` tries at once.
+			// Remedy: usually nothing, because bridged tries again. `bridged reconnect` tries at once.
 			sentence: fmt.Sprintf("the network refused the login (code %d): trying again in an hour", e.Reason),
 		})
 	case *events.StreamError:

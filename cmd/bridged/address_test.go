@@ -24,7 +24,7 @@ import (
 // callers are the commands that call a running bridge, with arguments; local are the other commands.
 var (
 	callers = map[string][]string{
-		"pair": nil, "doctor": nil, "mcp": nil, "healthcheck": nil,
+		"pair": nil, "doctor": nil, "mcp": nil, "healthcheck": nil, "status": nil, "reconnect": nil, "logout": nil,
 		"chats": nil, "messages": {"15551234567"}, "search": {"hello"}, "send": {"15551234567", "hello"}, "tail": {"--since", "0"},
 		"contacts": nil, "groups": nil, "media": {"15551234567", "M1"}, "forward": {"15551234567", "M1", "15557654321"},
 		"react": {"15551234567", "M1", "👍"}, "edit": {"15551234567", "M1", "hello"},

@@ -21,6 +21,11 @@ func required(c *cobra.Command, flag string) {
 	}
 }
 
+// addJSON adds the flag for output that programs read.
+func addJSON(flags *pflag.FlagSet, asJSON *bool) {
+	flags.BoolVar(asJSON, "json", false, "Print JSON, one object a line")
+}
+
 // addLimit adds the flag that limits a list.
 func addLimit(flags *pflag.FlagSet, limit *int, byDefault int) {
 	*limit = byDefault

@@ -16,47 +16,79 @@ import (
 	"bridged/internal/shell"
 )
 
+const pairHelp = `Link the account: show a code and a QR code, and wait until the phone has used one.
+
+With --json, each line is an event: code (a pairing code), qr (the text of a QR code, which replaces the one before),
+passkey, note (a problem; linking goes on), and last paired or error.`
+
 // pairCommand asks a running bridge for a pairing code, and shows it until the account is linked.
 func (e *environment) pairCommand() *cobra.Command {
 	var phone string
-	c := e.bridgeCommand("pair", "Link the account: show a code and a QR code, and wait until the phone has used one.", func(api *client.Client, _ []string) error {
-		return pair(e, api, phone)
+	var asJSON bool
+	c := e.bridgeCommand("pair", pairHelp, func(api *client.Client, _ []string) error {
+		p := pairing{e, api, asJSON}
+		err := p.run(phone)
+		if err == nil || !asJSON {
+			return err
+		}
+		return errors.Join(err, shell.PrintJSON(e.stdout, struct {
+			Event string      `json:"event"`
+			Error string      `json:"error"`
+			Code  bridge.Code `json:"code"` // of the API; "internal" if it was not reached
+		}{"error", err.Error(), bridge.CodeOf(err)}))
 	})
 	c.Flags().StringVar(&phone, "phone", "", "The account's phone `NUMBER` with the country code, if PHONE_NUMBER is not set")
+	addJSON(c.Flags(), &asJSON)
 	return c
 }
 
-func pair(e *environment, c *client.Client, phone string) error {
-	status, err := c.Status(e.ctx)
+// pairing is a run of bridged pair.
+type pairing struct {
+	e      *environment
+	c      *client.Client
+	asJSON bool
+}
+
+func (p pairing) run(phone string) error {
+	status, err := p.c.Status(p.e.ctx)
 	if err != nil {
 		return err
 	}
-	if status.LastError != nil && status.QR == nil && status.User == nil { // the request for a code may wait
-		if err := shell.Printf(e.stdout, "Note: %s\n", *status.LastError); err != nil {
+	if phone == "" && status.User != nil {
+		return p.printPaired(status, true)
+	}
+	// The request for a code may wait.
+	if status.LastError != nil && status.QR == nil && status.User == nil && !p.asJSON {
+		if err := shell.Printf(p.e.stdout, "Note: %s\n", *status.LastError); err != nil {
 			return err
 		}
 	}
-	code, err := c.Pair(e.ctx, phone)
+	code, err := p.c.Pair(p.e.ctx, phone)
 	switch {
 	case bridge.CodeOf(err) == bridge.CodeAlreadyPaired:
-		if status, err = c.Status(e.ctx); err != nil {
+		if status, err = p.c.Status(p.e.ctx); err != nil {
 			return err
 		}
-		return printPaired(e, c, status, fmt.Sprintf("The account is paired already (status %s)", status.Status))
+		return p.printPaired(status, true)
 	case bridge.CodeOf(err) == bridge.CodeInvalid && phone == "":
-		return waitLinked(e, c, nil) // with the QR code alone
+		return p.wait(nil) // with the QR code alone
 	case err != nil:
 		return err
 	}
-	return waitLinked(e, c, &code)
+	return p.wait(&code)
 }
 
-func waitLinked(e *environment, c *client.Client, code *bridge.PairingCode) error {
-	display, err := pairscreen.New(e.stdout, code)
+// wait shows codes until the account is linked.
+func (p pairing) wait(code *bridge.PairingCode) error {
+	show := pairscreen.New
+	if p.asJSON {
+		show = pairscreen.NewEvents
+	}
+	display, err := show(p.e.stdout, code)
 	if err != nil {
 		return err
 	}
-	status, err := c.WaitStatus(e.ctx, func(status bridge.Status) (bool, error) {
+	status, err := p.c.WaitStatus(p.e.ctx, func(status bridge.Status) (bool, error) {
 		if status.Status == bridge.StateOpen {
 			return true, nil
 		}
@@ -64,36 +96,47 @@ func waitLinked(e *environment, c *client.Client, code *bridge.PairingCode) erro
 	})
 	err = errors.Join(err, display.Close())
 	switch {
-	case e.ctx.Err() != nil:
+	case p.e.ctx.Err() != nil:
 		return nil // Ctrl-C
 	case err != nil:
 		return err
 	}
-	return printPaired(e, c, status, "Linked")
+	return p.printPaired(status, false)
 }
 
 // printPaired prints the paired account, the address of the console, and whether sending is off.
-func printPaired(e *environment, c *client.Client, status bridge.Status, done string) error {
-	whose := ""
-	if user := status.User; user != nil {
-		whose = ": +" + user.Phone
-		if user.PushName != "" {
-			whose += ", " + user.PushName
-		}
+func (p pairing) printPaired(status bridge.Status, already bool) error {
+	var console string
+	if hasConsole(p.e.ctx, p.c.BaseURL()) {
+		console = strings.TrimSuffix(p.c.BaseURL(), "/") + "/"
 	}
-	if err := shell.Printf(e.stdout, "%s%s.\n", done, whose); err != nil {
-		return err
+	var sends *bool // nil if the token may not know it: it may have only the scope manage
+	if stats, err := p.c.Stats(p.e.ctx, bridge.At(time.Now())); err == nil {
+		sends = &stats.SendEnabled
 	}
-	if hasConsole(e.ctx, c.BaseURL()) {
-		if err := shell.Printf(e.stdout, "The console is at %s/\n", strings.TrimSuffix(c.BaseURL(), "/")); err != nil {
-			return err
-		}
+	if p.asJSON {
+		return shell.PrintJSON(p.e.stdout, struct {
+			Event       string       `json:"event"`
+			Already     bool         `json:"already"` // linked before
+			Status      bridge.State `json:"status"`
+			User        *bridge.User `json:"user"`
+			Console     *string      `json:"console"`
+			SendEnabled *bool        `json:"sendEnabled"`
+		}{"paired", already, status.Status, status.User, orNil(console), sends})
 	}
-	stats, err := c.Stats(e.ctx, bridge.At(time.Now()))
-	if err != nil || stats.SendEnabled { // a token that has only the scope manage may not read them
-		return nil
+	done := "Linked"
+	if already {
+		done = fmt.Sprintf("The account is paired already (status %s)", status.Status)
 	}
-	return shell.Printf(e.stdout, "Sending is off: set ENABLE_SEND=true and restart the bridge to switch it on.\n")
+	lines := []string{done + ": " + whose(status.User) + "."}
+	if console != "" {
+		lines = append(lines, "The console is at "+console)
+	}
+	if sends != nil && !*sends {
+		lines = append(lines, "Sending is off: set ENABLE_SEND=true and restart the bridge to switch it on.")
+	}
+	_, err := fmt.Fprintln(p.e.stdout, shell.PrintableLines(strings.Join(lines, "\n")))
+	return err
 }
 
 // hasConsole reports whether the bridge serves the console.

@@ -80,16 +80,20 @@ const healthTimeout = 5 * time.Second
 // healthcheckCommand calls /healthz of a running bridge, for container images without curl.
 func (e *environment) healthcheckCommand() *cobra.Command {
 	var flags bridgeFlags
-	c := e.newCommand("healthcheck", "Ask the running bridge whether it is alive (for containers).", func([]string) error {
+	var asJSON bool
+	const help = "Ask the running bridge whether it is alive (for containers).\n\n" +
+		"It succeeds in every state of the account, without a token; bridged status --check asks whether reading and sending work."
+	c := e.newCommand("healthcheck", help, func([]string) error {
 		environ, base := flags.environ(e.environ), ""
 		if _, err := config.Part(environ, findBridge(environ, &base)); err != nil {
 			return err
 		}
 		ctx, cancel := context.WithTimeout(e.ctx, healthTimeout)
 		defer cancel()
-		return isAlive(ctx, base)
+		return printCheck(e.stdout, asJSON, isAlive(ctx, base))
 	})
 	flags.addAddressTo(c.Flags())
+	addJSON(c.Flags(), &asJSON)
 	return c
 }
 

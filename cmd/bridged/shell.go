@@ -43,7 +43,7 @@ func (e *environment) shellCommand(usage, help string, do func(ctx context.Conte
 		}
 		return shell.Explain(err)
 	})
-	c.Flags().BoolVar(&asJSON, "json", false, "Print JSON, one object a line")
+	addJSON(c.Flags(), &asJSON)
 	return c
 }
 

@@ -22,23 +22,23 @@ func Bridge(c *client.Client, version, phone string) Check {
 		}
 		stats, err := c.Stats(ctx, bridge.At(time.Now().Add(-24*time.Hour)))
 		findings := []Finding{
-			running(c, stats, err, version), account(status).about("account"), Login(status).about("client version in use"), stored(ctx, c).about("store"), webhooks(ctx, c).about("webhooks"),
+			running(c, stats, err, version), account(status).about("account"), Login(status, time.UTC).about("client version in use"), stored(ctx, c).about("store"), webhooks(ctx, c).about("webhooks"),
 		}
 		if user := status.User; phone != "" && user != nil && user.Phone != "" && !bridge.SamePhone(user.Phone, phone) {
 			findings = append(findings, split(Warn, bridge.OtherPhone(user.Phone, phone)).about("account"))
 		}
-		return append(findings, Notices(status, stats)...)
+		return append(findings, Notices(status, stats, time.UTC)...)
 	}}
 }
 
 // Notices returns the findings about what only some accounts have: a limit of new chats, a security notice,
-// an imported history and transcripts. stats may be empty.
-func Notices(status bridge.Status, stats client.Stats) (findings []Finding) {
+// an imported history and transcripts. stats may be empty. Times are in a zone.
+func Notices(status bridge.Status, stats client.Stats, zone *time.Location) (findings []Finding) {
 	if status.NewChats != nil {
-		findings = append(findings, newChats(*status.NewChats).about("new chats"))
+		findings = append(findings, newChats(*status.NewChats, zone).about("new chats"))
 	}
 	if status.SecurityNotice != nil {
-		findings = append(findings, security(*status.SecurityNotice).about("security"))
+		findings = append(findings, security(*status.SecurityNotice, zone).about("security"))
 	}
 	if status.HasSession && stats.HistoryImport != "" { // an older bridge does not return it
 		findings = append(findings, history(stats).about("history"))
@@ -104,13 +104,13 @@ func account(s bridge.Status) Finding {
 }
 
 // newChats warns if the network's quota of new chats is used up or nearly used up.
-func newChats(q bridge.NewChatQuota) Finding {
+func newChats(q bridge.NewChatQuota, zone *time.Location) Finding {
 	message := "the network limits the chats that this account starts"
 	if q.Total != nil && q.Used != nil {
 		message += fmt.Sprintf(": %d of %d are used", *q.Used, *q.Total)
 	}
 	if q.CycleEndsAt != nil {
-		message += ", until " + moment(*q.CycleEndsAt)
+		message += ", until " + Moment(*q.CycleEndsAt, zone)
 	}
 	switch q.Status {
 	case bridge.QuotaCapped:
@@ -122,12 +122,12 @@ func newChats(q bridge.NewChatQuota) Finding {
 }
 
 // security returns the notice that the number is being registered elsewhere.
-func security(s bridge.SecurityNotice) Finding {
-	return warn(s.Message+" ("+moment(s.At)+")", "do what the sentence says; docs/operations.md has more. The notice disappears after 7 days")
+func security(s bridge.SecurityNotice, zone *time.Location) Finding {
+	return warn(s.Message+" ("+Moment(s.At, zone)+")", "do what the sentence says; docs/operations.md has more. The notice disappears after 7 days")
 }
 
 // Login warns if the network will soon refuse the client's version.
-func Login(s bridge.Status) Finding {
+func Login(s bridge.Status, zone *time.Location) Finding {
 	version := s.ClientVersion.Current
 	switch {
 	case version == "":
@@ -135,7 +135,7 @@ func Login(s bridge.Status) Finding {
 	case s.ClientVersion.ExpiresAt == nil:
 		return ok("WhatsApp Web " + version)
 	}
-	return warn("WhatsApp Web "+version+", which the network will refuse from "+moment(*s.ClientVersion.ExpiresAt),
+	return warn("WhatsApp Web "+version+", which the network will refuse from "+Moment(*s.ClientVersion.ExpiresAt, zone),
 		"let this machine reach https://web.whatsapp.com, or set CLIENT_VERSION (docs/operations.md says where to find one), or update bridged")
 }
 
@@ -195,4 +195,9 @@ func Webhooks(hooks []bridge.Webhook) Finding {
 	return ok(message)
 }
 
-func moment(t bridge.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
+// Moment formats a time with its zone.
+func Moment(t bridge.Time, zone *time.Location) string {
+	return t.In(zone).Format("2006-01-02 15:04:05 MST")
+}
+
+func moment(t bridge.Time) string { return Moment(t, time.UTC) }

@@ -9,7 +9,7 @@ import (
 )
 
 func TestSecurity_IsAWarning(t *testing.T) {
-	got := security(bridge.SecurityNotice{Kind: bridge.SecurityTakenOver, Message: "another phone takes the number over"})
+	got := security(bridge.SecurityNotice{Kind: bridge.SecurityTakenOver, Message: "another phone takes the number over"}, time.UTC)
 	if got.Verdict != Warn || !strings.HasPrefix(got.Message, "another phone takes the number over (") || got.Remedy == "" {
 		t.Errorf("%+v", got)
 	}
@@ -46,7 +46,7 @@ func TestNewChats_WarnsOfTheQuota(t *testing.T) {
 		},
 		{bridge.NewChatQuota{Status: bridge.QuotaCapped}, Warn, "the network limits the chats that this account starts; the account cannot start more now"},
 	} {
-		if got := newChats(test.of); got.Verdict != test.want || got.Message != test.says || (got.Remedy == "") != (test.want == OK) {
+		if got := newChats(test.of, time.UTC); got.Verdict != test.want || got.Message != test.says || (got.Remedy == "") != (test.want == OK) {
 			t.Errorf("%+v: %+v", test.of, got)
 		}
 	}
@@ -63,7 +63,7 @@ func TestLogin_WarnsOfAVersionThatExpires(t *testing.T) {
 		{bridge.ClientVersion{Current: "2.3000.1", ExpiresAt: &at}, Warn, "WhatsApp Web 2.3000.1, which the network will refuse from 2026-12-24 12:00:00 UTC"},
 		{bridge.ClientVersion{}, OK, "unknown, because the bridge is older"},
 	} {
-		got := Login(bridge.Status{ClientVersion: test.of})
+		got := Login(bridge.Status{ClientVersion: test.of}, time.UTC)
 		if got.Verdict != test.want || got.Message != test.says || strings.Contains(got.Remedy, "CLIENT_VERSION") != (test.want == Warn) {
 			t.Errorf("%+v: %+v", test.of, got)
 		}

@@ -30,11 +30,7 @@ type Shell struct {
 }
 
 func (s *Shell) printJSON(value any) error {
-	line, err := bridge.EncodeJSON(value)
-	if err != nil {
-		return err
-	}
-	return s.print("%s\n", EscapeUnsafe(string(line)))
+	return PrintJSON(s.Out, value)
 }
 
 func (s *Shell) note(format string, args ...any) error {

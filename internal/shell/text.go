@@ -9,6 +9,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/width"
+
+	"bridged/internal/bridge"
 )
 
 // joiner joins two emoji into one.
@@ -126,6 +128,16 @@ func PrintableLines(s string) string {
 		lines[i] = Printable(line)
 	}
 	return strings.Join(lines, "\n")
+}
+
+// PrintJSON prints a value as JSON on one line. Characters that act on a terminal are escaped.
+func PrintJSON(w io.Writer, value any) error {
+	line, err := bridge.EncodeJSON(value)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(w, EscapeUnsafe(string(line)))
+	return err
 }
 
 // IsUnsafe reports whether r acts on a terminal instead of being shown.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"strconv"
@@ -23,6 +24,7 @@ func (e *environment) tokenCommand() *cobra.Command {
 func (e *environment) createTokenCommand() *cobra.Command {
 	var scopes, chats []string
 	var expires time.Duration
+	var asJSON bool
 	c := e.bridgeCommand("create <name>", "Create a token and print its secret, which is shown once.", func(api *client.Client, args []string) error {
 		wanted := client.NewToken{Name: args[0]}
 		for _, scope := range scopes {
@@ -39,6 +41,9 @@ func (e *environment) createTokenCommand() *cobra.Command {
 		if err != nil {
 			return shell.Explain(err)
 		}
+		if asJSON {
+			return shell.PrintJSON(e.stdout, made)
+		}
 		if err := shell.Printf(e.stderr, "Token %d, %s. Its secret is not shown again:\n", made.ID, describe(made.Token)); err != nil {
 			return err
 		}
@@ -47,17 +52,26 @@ func (e *environment) createTokenCommand() *cobra.Command {
 	c.Flags().StringSliceVar(&scopes, "scopes", nil, "The `SCOPES` of the token, with commas between: read, send, manage")
 	c.Flags().StringSliceVar(&chats, "chats", nil, "The `JIDS` of its chats, with commas between; all by default")
 	addDuration(c.Flags(), &expires, "expires", "The `DURATION` after which it expires, such as 30d; never by default")
+	addJSON(c.Flags(), &asJSON)
 	required(c, "scopes")
 	return c
 }
 
 func (e *environment) listTokensCommand() *cobra.Command {
-	return e.bridgeCommand("list", "List the tokens.", func(api *client.Client, _ []string) error {
-		tokens, err := api.Tokens(e.ctx)
-		if err != nil {
+	return e.shellCommand("list", "List the tokens.", func(ctx context.Context, s *shell.Shell, _ []string) error {
+		tokens, err := s.API.Tokens(ctx)
+		switch {
+		case err != nil:
 			return err
+		case !s.JSON:
+			return printTokens(s.Out, tokens)
 		}
-		return printTokens(e.stdout, tokens)
+		for _, token := range tokens {
+			if err := shell.PrintJSON(s.Out, token); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 }
 

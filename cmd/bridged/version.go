@@ -1,22 +1,69 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"os"
 	"runtime"
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
+
+	"bridged/internal/shell"
+	"bridged/internal/wa"
 )
 
 // version is the release, which the build sets (-ldflags "-X main.version=…").
 var version = "dev"
 
+// versionCheckHelp says what --check reads.
+const versionCheckHelp = `
+
+With --check, it compares this program with the latest release, which is the first version that begins a line of the
+file: a file with nothing but the version, or a CHANGELOG.md. The exit code is 1 if this program is older. bridged
+itself asks nobody; fetch the file as you like:
+
+  curl -fsS https://example.com/bridged/CHANGELOG.md | bridged version --check -`
+
 func (e *environment) versionCommand() *cobra.Command {
-	return withoutEnvFile(e.newCommand("version", versionHelp, func([]string) error { return e.printVersion() }))
+	var file string
+	var asJSON bool
+	c := e.newCommand("version", versionHelp+versionCheckHelp, func([]string) error {
+		switch {
+		case file != "":
+			return e.printVersionCheck(file, asJSON)
+		case asJSON:
+			return shell.PrintJSON(e.stdout, struct {
+				Version   string `json:"version"`
+				GoVersion string `json:"goVersion"`
+				OS        string `json:"os"`
+				Arch      string `json:"arch"`
+				Library   string `json:"library"`       // whatsmeow's version, as in /api/stats
+				Client    string `json:"clientVersion"` // of WhatsApp Web, which is built in
+			}{version, runtime.Version(), runtime.GOOS, runtime.GOARCH, libraryVersion(), wa.ClientVersion()})
+		}
+		_, err := fmt.Fprintln(e.stdout, versionLine())
+		return err
+	})
+	c.Flags().StringVar(&file, "check", "", "Compare with the latest release that this `FILE` names, or - for standard input, and fail with exit code 1 if this program is older")
+	addJSON(c.Flags(), &asJSON)
+	return withoutEnvFile(c)
 }
 
-func (e *environment) printVersion() error {
-	_, err := fmt.Fprintln(e.stdout, versionLine())
+// printVersionCheck compares this program with a file, prints the result, and fails if it is outdated.
+func (e *environment) printVersionCheck(file string, asJSON bool) error {
+	check, err := checkVersion(file, os.Stdin)
+	switch {
+	case err != nil:
+		return err
+	case asJSON:
+		err = shell.PrintJSON(e.stdout, check)
+	case !check.Outdated:
+		err = shell.Printf(e.stdout, "bridged %s is up to date: the latest release is %s.\n", check.Version, check.Latest)
+	}
+	if check.Outdated {
+		err = errors.Join(err, fmt.Errorf("version %s is outdated: %s is released", check.Version, check.Latest))
+	}
 	return err
 }
 

@@ -20,7 +20,7 @@ type NewToken struct {
 // MadeToken is a new token with its secret, which is shown only once.
 type MadeToken struct {
 	bridge.Token
-	Secret string
+	Secret string `json:"secret"`
 }
 
 // Tokens returns the tokens that the caller may see.

@@ -31,7 +31,7 @@ var (
 		"token create": {"desk", "--scopes", "read"}, "token list": nil, "token revoke": {"7"}, "import-chat": {"address_test.go", "--chat", "Weekend"},
 		"imports list": nil, "imports undo": {"J1"}, "imports cancel": {"J1"},
 	}
-	local = []string{"serve", "demo", "backup", "reindex", "version"}
+	local = []string{"serve", "demo", "backup", "restore", "reindex", "version"}
 )
 
 // everyCommand returns the commands that run, by their words on the command line.

@@ -1,41 +1,119 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"io"
+	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
+	"bridged/internal/backup"
 	"bridged/internal/config"
+	"bridged/internal/shell"
 	"bridged/internal/store"
-	"bridged/internal/store/storefile"
 )
 
+const backupHelp = `Copy chats, messages and settings into a file, also while the bridge runs.
+
+The copy is read back before it gets its name. The place is a new file, a directory, in which the name of the
+copy has its date, or - for standard output. Restore it with: bridged restore FILE
+
+A copy with --with-files is a tar file. No copy has the keys of the linked device.`
+
+// backupFlags are the flags of the command backup.
+type backupFlags struct {
+	secrets, files, replace, asJSON bool
+	retain                          int
+}
+
 // backupCommand copies chats, messages and settings. It copies tokens, webhooks and hooks only on
-// request, because restoring them makes revoked ones valid again. It never copies the session's keys: a
-// session that continues from an old copy uses message keys twice, and recipients drop such messages.
+// request, because restoring them makes revoked ones valid again.
 func (e *environment) backupCommand() *cobra.Command {
-	var withSecrets bool
-	c := e.newCommand("backup <file>", "Copy chats, messages and settings into a new file, also while the bridge runs.", func(args []string) error {
-		settings, err := config.Part(e.environ, (*config.Config).CheckDataDir)
-		if err != nil {
-			return err
-		}
-		if err := storefile.Backup(e.ctx, filepath.Join(settings.DataDir, "bridged.db"), args[0], withSecrets); err != nil {
-			return err
-		}
-		holds := "Chats and messages are in %s. Tokens, webhooks and hooks are not: create them again after a restore, or copy them with --with-secrets.\n"
-		if withSecrets {
-			holds = "Chats, messages, tokens, webhooks and hooks are in %s, with their secrets: protect the file like BRIDGE_TOKEN.\n"
-		}
-		_, err = fmt.Fprintf(e.stdout, holds+"To restore: stop bridged, replace bridged.db in DATA_DIR with the file (delete bridged.db-wal and bridged.db-shm),\n"+
-			"start, and pair the account again if its session is lost too.\n", args[0])
-		return err
-	})
-	c.Flags().BoolVar(&withSecrets, "with-secrets", false, "Also copy tokens, webhooks and hooks, with their secrets. After a restore they are valid again, even if they were revoked")
+	var flags backupFlags
+	c := e.newCommand("backup <place>", backupHelp, func(args []string) error { return e.backup(args[0], flags) })
+	c.Example = "  bridged backup bridged.db\n  bridged backup /var/backups/bridged --keep 7\n  bridged backup - | age -r age1… > bridged.db.age"
+	c.Flags().BoolVar(&flags.secrets, "with-secrets", false, "Also copy tokens, webhooks and hooks, with their secrets. After a restore they are valid again, even if they were revoked")
+	c.Flags().BoolVar(&flags.files, "with-files", false, "Also copy the files of imported chats")
+	c.Flags().BoolVar(&flags.replace, "force", false, "Replace the file if it exists")
+	c.Flags().IntVar(&flags.retain, "keep", 0, "Then remove the oldest copies in the directory, so that `N` are left")
+	c.Flags().BoolVar(&flags.asJSON, "json", false, "Print the result as JSON, on standard error if the copy is on standard output")
 	return c
+}
+
+func (e *environment) backup(place string, flags backupFlags) error {
+	settings, err := config.Part(e.environ, (*config.Config).CheckDataDir)
+	if err != nil {
+		return err
+	}
+	from := backup.Source{DataDir: settings.DataDir, Files: flags.files, Secrets: flags.secrets}
+	info, err := os.Stat(place)
+	isDir := err == nil && info.IsDir()
+	switch {
+	case flags.retain < 0:
+		return shell.Usage("--keep must be a number of copies, such as 7")
+	case flags.retain > 0 && !isDir:
+		return shell.Usage("--keep needs a directory, and %s is none: create it first", place)
+	case flags.replace && (isDir || place == "-"):
+		return shell.Usage("--force needs a file: names in a directory are new, and - is standard output")
+	}
+	result, report := e.stdout, backup.Report{}
+	switch {
+	case place == "-":
+		result = e.stderr
+		report, err = e.streamBackup(from)
+	case isDir:
+		report, err = backup.ToDirectory(e.ctx, from, place, flags.retain, time.Now())
+	default:
+		report, err = backup.ToFile(e.ctx, from, place, flags.replace)
+	}
+	if err != nil {
+		return err
+	}
+	if flags.asJSON {
+		return shell.PrintJSON(result, report)
+	}
+	return describeBackup(result, report)
+}
+
+// streamBackup writes a backup to standard output, unless that is a terminal.
+func (e *environment) streamBackup(from backup.Source) (backup.Report, error) {
+	if isTerminal(e.stdout) {
+		return backup.Report{}, shell.Usage("standard output is a terminal: send it to a file or a program, as in: bridged backup - > bridged.db")
+	}
+	ignoreSIGPIPE() // otherwise the signal ends the program without a sentence
+	dir := cmp.Or(os.Getenv("TMPDIR"), filepath.Join(from.DataDir, "tmp"))
+	return backup.ToStream(e.ctx, from, e.stdout, dir)
+}
+
+func describeBackup(to io.Writer, r backup.Report) error {
+	place := r.File
+	if place == "-" {
+		place = "standard output"
+	}
+	lines := fmt.Sprintf("%d messages of %d chats are in %s (%.1f MB), which was read back.\n", r.Messages, r.Chats, shell.Printable(place), float64(r.Bytes)/1e6)
+	if r.WithSecrets {
+		lines += "Tokens, webhooks and hooks are there, too, with their secrets: protect it like BRIDGE_TOKEN.\n"
+	} else {
+		lines += "Tokens, webhooks and hooks are not: create them again after a restore, or copy them with --with-secrets.\n"
+	}
+	switch {
+	case r.WithFiles && r.MissingFiles > 0:
+		lines += fmt.Sprintf("%d of %d files of imported chats are missing or damaged in DATA_DIR.\n", r.MissingFiles, r.ImportedFiles)
+	case r.WithFiles:
+		lines += fmt.Sprintf("It has the %d files of imported chats.\n", r.ImportedFiles)
+	case r.ImportedFiles > 0:
+		lines += fmt.Sprintf("The %d files of imported chats are not in it: copy them with --with-files.\n", r.ImportedFiles)
+	}
+	for _, name := range r.Removed {
+		lines += "Removed " + name + ".\n"
+	}
+	_, err := io.WriteString(to, lines)
+	return err
 }
 
 func (e *environment) reindexCommand() *cobra.Command {

@@ -42,7 +42,7 @@ func (e *environment) newRoot() *cobra.Command {
 			e.sendCommand(), e.forwardCommand(), e.reactCommand(), e.editCommand(), e.tailCommand(), e.importChatCommand(), e.importsCommand(),
 			e.tokenCommand(), e.mcpCommand(),
 		}},
-		{"Maintain it:", []*cobra.Command{e.statusCommand(), e.reconnectCommand(), e.logoutCommand(), e.backupCommand(), e.reindexCommand(), e.healthcheckCommand(), e.versionCommand()}},
+		{"Maintain it:", []*cobra.Command{e.statusCommand(), e.reconnectCommand(), e.logoutCommand(), e.backupCommand(), e.restoreCommand(), e.reindexCommand(), e.healthcheckCommand(), e.versionCommand()}},
 	} {
 		root.AddGroup(&cobra.Group{ID: group.title, Title: group.title})
 		for _, c := range group.commands {

@@ -35,7 +35,7 @@ func openDataDir(path string) (*dataDir, error) {
 	if err != nil {
 		return nil, explained(d.file("bridged.lock"), err)
 	}
-	if err := lockFile(lock); err != nil {
+	if err := dbfile.Lock(lock); err != nil {
 		return nil, errors.Join(explainLock(path, err), lock.Close())
 	}
 	d.lock = lock
@@ -53,7 +53,7 @@ func openDataDir(path string) (*dataDir, error) {
 
 // explainLock returns the error of a data directory that cannot be locked.
 func explainLock(path string, err error) error {
-	if errors.Is(err, errLocked) {
+	if errors.Is(err, dbfile.ErrLocked) {
 		return fmt.Errorf("another bridged is using DATA_DIR %s: stop it first, or give this one another directory (%w)", path, err)
 	}
 	return fmt.Errorf("DATA_DIR %s cannot be locked: %w (use a local file system, or mount the network file system with locks, so that two processes cannot use one session)", path, err)

@@ -4,17 +4,9 @@ package main
 
 import (
 	"context"
-	"errors"
 	"io"
 	"os"
 )
-
-// errLocked is the error of a lock that another process has. It does not happen here.
-var errLocked = errors.New("locked")
-
-// lockFile does nothing, because there is no flock. The operator must not start two programs on one data
-// directory.
-func lockFile(*os.File) error { return nil }
 
 // privateFiles does nothing, because files have no mode.
 func privateFiles() {}

@@ -13,14 +13,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// errLocked is the error of [lockFile] if another process has the lock.
-const errLocked = syscall.EWOULDBLOCK
-
-// lockFile takes an exclusive lock that ends with the process, however it ends.
-func lockFile(f *os.File) error {
-	return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-}
-
 // privateFiles makes all files of this process readable by its user alone.
 func privateFiles() { syscall.Umask(0o077) }
 

@@ -108,7 +108,7 @@ func (d Database) Damaged(cause error) error {
 // file damaged, so the remedy gives nothing up.
 func (d Database) Unreadable(cause error) error {
 	return bridge.Fail(bridge.CodeStorageUnavailable, "%s has a value that cannot be read, and may be damaged: stop bridged and run bridged doctor, "+
-		"which looks for damage; if it finds none, report this with the log, otherwise put a copy made with `bridged backup` in its place", d.Name).Because(cause)
+		"which looks for damage; if it finds none, report this with the log, otherwise restore a backup with `bridged restore FILE`", d.Name).Because(cause)
 }
 
 // ResultCode returns SQLite's primary result code of err, 0 when the error is

@@ -112,7 +112,7 @@ func TestDamage_IsCalledByItsName(t *testing.T) {
 
 func saysRemedy(t *testing.T, what string, err error) {
 	t.Helper()
-	if !strings.Contains(err.Error(), "damaged") || !strings.Contains(err.Error(), "restore a backup") && !strings.Contains(err.Error(), "bridged backup") {
+	if !strings.Contains(err.Error(), "damaged") || !strings.Contains(err.Error(), "restore a backup") {
 		t.Errorf("%s: refused without a name or a remedy: %v", what, err)
 	}
 }

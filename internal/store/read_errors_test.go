@@ -61,7 +61,7 @@ func TestRead_ErrorsOfTheStoreHaveASentence(t *testing.T) {
 		harm func(t *testing.T, s *Store)
 		want string
 	}{
-		"damaged": {ruin, "bridged backup"},
+		"damaged": {ruin, "bridged restore"},
 		"closed": {func(t *testing.T, s *Store) {
 			if err := s.Close(); err != nil {
 				t.Fatal(err)

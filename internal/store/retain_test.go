@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"errors"
-	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -67,7 +66,7 @@ func TestRetain_KeepsTheChat(t *testing.T) {
 	}
 }
 
-func TestBackup_IsCompleteWhileMessagesComeIn(t *testing.T) {
+func TestCopy_IsCompleteWhileMessagesComeIn(t *testing.T) {
 	s := longHistory(t, 300)
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error)
@@ -80,16 +79,12 @@ func TestBackup_IsCompleteWhileMessagesComeIn(t *testing.T) {
 		}
 	}()
 	path := filepath.Join(t.TempDir(), "copy.db")
-	if err := storefile.Backup(context.Background(), s.o.Path, path, true); err != nil {
+	if err := storefile.Copy(context.Background(), s.o.Path, path, true); err != nil {
 		t.Fatal(err)
 	}
 	stop()
 	if err := <-ended; !errors.Is(err, context.Canceled) {
 		t.Errorf("saving: %v", err)
-	}
-	info, err := os.Stat(path)
-	if err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("mode %v, %v", info.Mode(), err)
 	}
 	restored := openStore(t, path)
 	checkSound(t, restored)
@@ -97,31 +92,6 @@ func TestBackup_IsCompleteWhileMessagesComeIn(t *testing.T) {
 	q := bridge.MessageQuery{Chat: club, Limit: 1000}
 	sameList(t, "history", ids(messages(t, restored, q)), ids(messages(t, s, q)))
 	sameList(t, "search", matchIDs(matchesOf(t, restored, bridge.SearchQuery{Q: "message 29"})), matchIDs(matchesOf(t, s, bridge.SearchQuery{Q: "message 29"})))
-}
-
-func TestBackup_NeverOverwrites(t *testing.T) {
-	s := longHistory(t, 3)
-	path := filepath.Join(t.TempDir(), "copy.db")
-	write(t, path, "precious")
-	if err := storefile.Backup(context.Background(), s.o.Path, path, true); err == nil {
-		t.Error("no error")
-	}
-	if data, _ := os.ReadFile(path); string(data) != "precious" {
-		t.Errorf("overwritten: %q", data)
-	}
-}
-
-func TestBackup_LeavesNothingWhenItFails(t *testing.T) {
-	s := longHistory(t, 3)
-	dir := t.TempDir()
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	if err := storefile.Backup(ctx, s.o.Path, filepath.Join(dir, "copy.db"), false); err == nil {
-		t.Error("no error")
-	}
-	if left, _ := os.ReadDir(dir); len(left) != 0 {
-		t.Errorf("left: %v", left)
-	}
 }
 
 func TestNumbers_AreNeverGivenTwice(t *testing.T) {

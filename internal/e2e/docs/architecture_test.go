@@ -162,6 +162,7 @@ var ours = map[string][]string{
 	"internal/compat/evolution": {"internal/bridge", "internal/client", "internal/compat", "internal/webhook/format"},
 	"internal/transcribe":       {"internal/bridge", "internal/media/files", "internal/media/probe", "internal/store", "internal/store/settings"},
 	"internal/maintenance":      {"internal/bridge", "internal/media/files", "internal/store", "internal/webhook"},
+	"internal/backup":           {"internal/bridge", "internal/dbfile", "internal/media/disk", "internal/sqlite", "internal/store/storefile"},
 	"internal/doctor":           {"internal/bridge", "internal/client", "internal/dbfile", "internal/media/disk"},
 	"internal/demo":             {"internal/bridge", "internal/client", "internal/simnet"},
 	"internal/e2e/powercut":     {},

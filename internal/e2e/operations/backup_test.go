@@ -3,6 +3,7 @@ package operations
 import (
 	"bytes"
 	"crypto/sha256"
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -37,23 +38,27 @@ func TestBackup_WhileRunningIsCompleteAndRestorable(t *testing.T) {
 		t.Errorf("a second backup overwrote the first: %s", out)
 	}
 	Must(friend.SendText(Within(t), owner.PN(), "after the backup"))(t)
+	if out, err := p.Command("restore", file); err == nil || !strings.Contains(out, "another bridged is using DATA_DIR") {
+		t.Errorf("restored next to a running bridge: %v\n%s", err, out)
+	}
 	p.Stop()
-
-	data := p.Env["DATA_DIR"]
-	for _, name := range []string{"bridged.db", "bridged.db-wal", "bridged.db-shm"} {
-		if err := os.Remove(filepath.Join(data, name)); err != nil && !os.IsNotExist(err) {
-			t.Fatal(err)
-		}
-	}
-	if err := os.Rename(file, filepath.Join(data, "bridged.db")); err != nil {
-		t.Fatal(err)
-	}
+	restore(t, p, file)
 	p.Start()
 	var found struct{ Count int }
 	p.Get("/api/messages/search?q=keep+this").Want(http.StatusOK).Decode(&found)
 	if found.Count != 1 {
 		t.Errorf("the restored store has the message %d times, want once", found.Count)
 	}
+}
+
+// restore restores a backup into the directory of a stopped bridge.
+func restore(t *testing.T, p *Process, file string) string {
+	t.Helper()
+	out, err := p.Command("restore", file)
+	if err != nil || !strings.Contains(out, "The store that was there is now ") || !strings.Contains(out, "Next: start bridged. It uses the session") {
+		t.Fatalf("restore: %v\n%s", err, out)
+	}
+	return out
 }
 
 // secretsOf holds tokens, a webhook and a hook, with every form of their secrets
@@ -118,13 +123,9 @@ func TestBackup_LeavesSecretsOut(t *testing.T) {
 func checkRestored(p *Process, t *testing.T, file string, made secretsOf, with bool) {
 	t.Helper()
 	p.Stop()
-	for _, name := range []string{"bridged.db-wal", "bridged.db-shm"} {
-		if err := os.Remove(filepath.Join(p.Env["DATA_DIR"], name)); err != nil && !os.IsNotExist(err) {
-			t.Fatal(err)
-		}
-	}
-	if err := os.Rename(file, filepath.Join(p.Env["DATA_DIR"], "bridged.db")); err != nil {
-		t.Fatal(err)
+	out := restore(t, p, file)
+	if strings.Contains(out, "valid again") != with {
+		t.Errorf("with secrets: %v, the command says\n%s", with, out)
 	}
 	p.Start()
 	if found := Must(p.API.Search(Within(t), bridge.SearchQuery{Q: "keep this"}))(t); len(found.Items) != 1 {
@@ -141,6 +142,47 @@ func checkRestored(p *Process, t *testing.T, file string, made secretsOf, with b
 	resp := Must(http.Post("http://"+p.Address+made.key, "text/plain", strings.NewReader("hello")))(t)
 	if resp.Body.Close(); (resp.StatusCode == http.StatusNotFound) == with {
 		t.Errorf("with secrets: %v, the hook's address: %d", with, resp.StatusCode)
+	}
+}
+
+// TestRestore_IdempotencyKeys: a key that a backup has still stands for its message, and a younger one is
+// forgotten with its message.
+func TestRestore_IdempotencyKeys(t *testing.T) {
+	t.Parallel()
+	c := PairedCast(t, "ENABLE_SEND=true")
+	send := func(key string) simnet.MessageID {
+		t.Helper()
+		return SentID(t, c.Bridge.Post("/api/messages/send", Object{"jid": c.Anna.PN().String(), "text": "under " + key}, "Idempotency-Key", key))
+	}
+	before := send("an-old-key")
+	file := filepath.Join(t.TempDir(), "copy.db")
+	if out, err := c.Bridge.Command("backup", file); err != nil {
+		t.Fatalf("backup: %v\n%s", err, out)
+	}
+	after := send("a-young-key")
+	c.Bridge.Stop()
+	restore(t, c.Bridge, file)
+	c.Bridge.Start()
+	c.Bridge.Becomes(bridge.StateOpen)
+	if id := send("an-old-key"); id != before {
+		t.Errorf("the old key sent %s and then %s", before, id)
+	}
+	if id := send("a-young-key"); id == after {
+		t.Errorf("two messages have the id %s", id)
+	}
+	for text, times := range map[string]int{"under an-old-key": 1, "under a-young-key": 2} {
+		Eventually(t, func() error {
+			shown := map[string]bool{}
+			for _, r := range c.Anna.Messages() {
+				if r.Text() == text {
+					shown[r.Info.ID] = true
+				}
+			}
+			if n := len(shown); n != times {
+				return fmt.Errorf("Anna has %q %d times, want %d", text, n, times)
+			}
+			return nil
+		})
 	}
 }
 

@@ -225,12 +225,11 @@ func sets(settings ...string) func(*setup) {
 }
 
 const (
-	giveToUser = "give the whole data directory to that user with chown -R, or run bridged as the other"
-	ofRoot     = " belongs to user 0, and this process runs as user 65534, which cannot read or write it"
-	endOther   = " is locked by another program"
-	waitOther  = "end that program, or wait until it has finished"
-	storeCure  = "stop bridged, put a copy made with `bridged backup` in its place (delete bridged.db-wal and bridged.db-shm) and start again; " +
-		"without a copy, move it away to begin with an empty store"
+	giveToUser  = "give the whole data directory to that user with chown -R, or run bridged as the other"
+	ofRoot      = " belongs to user 0, and this process runs as user 65534, which cannot read or write it"
+	endOther    = " is locked by another program"
+	waitOther   = "end that program, or wait until it has finished"
+	storeCure   = "stop bridged, restore a backup with `bridged restore FILE` and start again; without a backup, move it away to begin with an empty store"
 	sessionCure = "stop bridged, delete session.db, session.db-wal and session.db-shm, start again and pair the account; messages are stored elsewhere"
 	willNot     = "change it; bridged does not start with it"
 )

@@ -29,7 +29,7 @@ func TestCommands(t *testing.T) {
 			t.Parallel()
 			s := &scene{t: t}
 			testscript.Run(t, testscript.Params{Files: []string{script}, RequireExplicitExec: true, Cmds: map[string]func(*testscript.TestScript, bool, []string){
-				"exits": exits, "bridge": s.start, "listens-everywhere": s.listensEverywhere,
+				"exits": exits, "bridge": s.start, "stops": s.stops, "starts": s.starts, "listens-everywhere": s.listensEverywhere,
 				"phone-types-code": s.phoneTypesCode, "phone-scans": s.phoneScans,
 				"company": s.company, "says": s.says, "hears": s.hears, "founds": s.founds, "gives": s.gives, "sees-edit": s.seesEdit, "sees-reaction": s.seesReaction, "loses-answers": s.losesAnswers,
 			}})

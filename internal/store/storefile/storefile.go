@@ -73,13 +73,18 @@ func create(path string) error {
 	return finish(draft, path)
 }
 
-// finish moves a draft to its path once it is on the disk.
-func finish(draft, path string) error {
-	file, err := os.OpenFile(draft, os.O_RDWR, 0)
+// syncFile waits until a file is on the disk.
+func syncFile(path string) error {
+	file, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(file.Sync(), file.Close()); err != nil {
+	return errors.Join(file.Sync(), file.Close())
+}
+
+// finish moves a draft to its path once it is on the disk.
+func finish(draft, path string) error {
+	if err := syncFile(draft); err != nil {
 		return err
 	}
 	if err := os.Rename(draft, path); err != nil {
@@ -134,44 +139,25 @@ func readable(c *sqlite.Conn) error {
 	return nil
 }
 
-// Backup writes a consistent copy of the store in a file, which this or another process
-// may be using, to a new file.
+// Copy writes a consistent copy of the store in a file, which this or another process may be using, to
+// another file, which must be empty or missing. The copy is on the disk when Copy returns nil; otherwise
+// a part of it may be there.
 //
 // Without secrets the copy has no tokens, webhooks and hooks. After a restore, these would give access,
-// and send events, to clients that were removed since the backup.
-func Backup(ctx context.Context, from, to string, secrets bool) error {
-	switch err := Database.CheckHead(from); {
-	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("there is no store to back up: %w", err)
-	case err != nil:
-		return fmt.Errorf("back up the store: %w", err)
-	}
-	if err := backup(ctx, from, to, secrets); err != nil {
-		return fmt.Errorf("back up the store: %w", err)
-	}
-	return nil
-}
-
-func backup(ctx context.Context, from, path string, secrets bool) error {
-	// The file is created first, so that two backups cannot use the same name.
-	if err := reserve(path); err != nil {
-		if errors.Is(err, fs.ErrExist) {
-			return fmt.Errorf("%s exists already: choose another name", path)
-		}
+// and send events, to clients that were removed since the copy was made.
+//
+// Copy opens the store with SQLite only: closing another descriptor of it would release the locks of
+// this process (see [dbfile.Database.ExplainOpening]).
+func Copy(ctx context.Context, from, to string, secrets bool) error {
+	if err := copyTo(ctx, from, to); err != nil {
 		return err
 	}
-	part := path + ".part"
-	err := copyTo(ctx, from, part)
-	if err == nil && !secrets {
-		err = eraseSecrets(part)
+	if !secrets {
+		if err := eraseSecrets(to); err != nil {
+			return err
+		}
 	}
-	if err == nil {
-		err = finish(part, path)
-	}
-	if err != nil {
-		return errors.Join(err, remove(part), remove(path))
-	}
-	return nil
+	return syncFile(to)
 }
 
 // reserve creates an empty private file. It fails if the file exists.
@@ -192,12 +178,6 @@ func remove(path string) error {
 
 // copyTo uses its own connection, because readers' connections may not write any file.
 func copyTo(ctx context.Context, from, path string) (err error) {
-	if err := remove(path); err != nil { // left by a backup that was killed
-		return err
-	}
-	if err := reserve(path); err != nil {
-		return err
-	}
 	c, err := sqlite.Open(from, []string{"busy_timeout(5000)"})
 	if err != nil {
 		return Database.ExplainOpening(from, err)
@@ -205,7 +185,7 @@ func copyTo(ctx context.Context, from, path string) (err error) {
 	defer func() { err = errors.Join(err, c.Close()) }()
 	err = c.Use(ctx, func() { c.Run("VACUUM INTO ?", path) })
 	if dbfile.IsFull(err) {
-		return fmt.Errorf("the disk of %s is full: make room, or choose another place: %w", path, err)
+		return fmt.Errorf("the disk of %s is full: make room, or choose another place: %w", filepath.Dir(path), err)
 	}
 	return Database.ExplainOpening(from, err)
 }
@@ -250,8 +230,8 @@ const applicationID = 0x62726467
 // Database describes the store's file.
 var Database = dbfile.Database{
 	Name: "bridged.db",
-	Repair: "stop bridged, put a copy made with `bridged backup` in its place (delete bridged.db-wal and bridged.db-shm) and start again; " +
-		"without a copy, move it away to begin with an empty store",
+	Repair: "stop bridged, restore a backup with `bridged restore FILE` and start again; " +
+		"without a backup, move it away to begin with an empty store",
 	Application: applicationID, SchemaQuery: "PRAGMA user_version", Schema: len(migrations.Names()),
 }
 

@@ -70,7 +70,8 @@ whisper:
 n8n:
 	bash .ci/n8n/run
 
-# Runs Caddy with deploy/caddy/Caddyfile before a bridge. Needs Debian's caddy, and its
+# Runs Caddy with deploy/caddy/Caddyfile before a bridge, and with deploy/accounts/Caddyfile before
+# three. Needs Debian's caddy, and its
 # chromium-headless-shell for the console.
 proxies:
 	go test ./internal/e2e/operations -count=1 -v -run TestProxies

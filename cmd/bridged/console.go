@@ -17,9 +17,13 @@ func (a *app) openConsole(c config.Config, router *api.Handler) (*console.Consol
 	for _, s := range c.Settings() {
 		settings = append(settings, console.Setting(s))
 	}
+	var accounts []console.Account
+	for _, account := range c.AccountList {
+		accounts = append(accounts, console.Account(account))
+	}
 	return console.New(console.Options{
 		API: router, Tree: router.Tree, Token: c.Token, EnableSend: c.EnableSend, Transcribes: c.Transcriber != nil, MaxFile: int64(c.MediaMaxBytes), PhoneNumber: c.PhoneNumber, PublicURLs: c.PublicURLs, BasePath: c.BasePath,
-		Settings: settings, Streams: a.streams, Log: a.log,
+		Accounts: accounts, Settings: settings, Streams: a.streams, Log: a.log,
 	})
 }
 

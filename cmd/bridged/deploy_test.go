@@ -255,11 +255,12 @@ func checkEnviron(t *testing.T, environ []string, others ...string) {
 	}
 }
 
-// composeFile is deploy/compose.fleet.yml.
+// composeFile is a file for Docker Compose with several services.
 type composeFile struct {
 	Services map[string]struct {
 		Build, Image string
 		Command      []string
+		EnvFile      any `json:"env_file"`
 		Environment  map[string]string
 		Volumes      []string
 		Ports        []string
@@ -309,7 +310,7 @@ func checkCredentials(t *testing.T, o *server.Options, addresses string) {
 func TestDeploy_ImagesAreOfADigest(t *testing.T) {
 	digest := regexp.MustCompile(`^[a-z0-9./-]+:[A-Za-z0-9.-]+@sha256:[0-9a-f]{64}$`)
 	images := []string{dockerfile(t, `ARG BUILD_IMAGE=(\S+)`), dockerfile(t, `ARG RUNTIME_IMAGE=(\S+)`)}
-	for _, path := range []string{"compose.fleet.yml", "../docker-compose.yml"} {
+	for _, path := range []string{"compose.fleet.yml", "accounts/compose.yml", "../docker-compose.yml"} {
 		var compose composeFile
 		readYAML(t, path, &compose)
 		for name, service := range compose.Services {

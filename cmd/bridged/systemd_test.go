@@ -15,10 +15,14 @@ import (
 	"bridged/internal/config"
 )
 
-// unit returns the directives of the systemd unit: those of a section with their values, in order.
-func unit(t *testing.T) (text string, directives map[string][]string) {
+// units are the systemd units, the second of which is a template for several accounts.
+var units = []string{"systemd/bridged.service", "accounts/bridged@.service"}
+
+// unit returns the directives of a systemd unit: those of a section with their values, in order. The
+// instance of a template is anna.
+func unit(t *testing.T, path string) (text string, directives map[string][]string) {
 	t.Helper()
-	data, err := os.ReadFile(deployed + "/systemd/bridged.service")
+	data, err := os.ReadFile(deployed + "/" + path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +36,7 @@ func unit(t *testing.T) (text string, directives map[string][]string) {
 		case strings.HasPrefix(line, "["):
 			section = strings.Trim(line, "[]")
 		case isDirective:
-			directives[section+"."+name] = append(directives[section+"."+name], value)
+			directives[section+"."+name] = append(directives[section+"."+name], strings.ReplaceAll(value, "%i", "anna"))
 		default:
 			t.Errorf("the unit has the line %q", line)
 		}
@@ -40,10 +44,16 @@ func unit(t *testing.T) (text string, directives map[string][]string) {
 	return string(data), directives
 }
 
-// The unit runs a command that there is, with variables that are read, and gives it the time
-// that a stop takes.
+// The units run a command that there is, with variables that are read, and give it the time that a
+// stop takes.
 func TestDeploy_SystemdFits(t *testing.T) {
-	_, directives := unit(t)
+	for _, path := range units {
+		t.Run(filepath.Base(path), func(t *testing.T) { systemdFits(t, path) })
+	}
+}
+
+func systemdFits(t *testing.T, path string) {
+	_, directives := unit(t, path)
 	service := func(name string) string { return strings.Join(directives["Service."+name], " ") }
 	program, arguments, _ := strings.Cut(service("ExecStart"), " ")
 	if program != "/usr/local/bin/bridged" || everyCommand()[arguments] == nil {
@@ -66,6 +76,9 @@ func TestDeploy_SystemdFits(t *testing.T) {
 	if err != nil || c.Token != testToken || c.DataDir != "/var/lib/"+service("StateDirectory") {
 		t.Errorf("%v: the data is in %q", err, c.DataDir)
 	}
+	if strings.Contains(path, "@") && c.BasePath != "/a/anna" {
+		t.Errorf("the account is at %q", c.BasePath)
+	}
 	if credential, _, _ := strings.Cut(service("LoadCredential"), ":"); credential != filepath.Base(token) {
 		t.Errorf("the credential is %q", credential)
 	}
@@ -77,15 +90,21 @@ func TestDeploy_SystemdFits(t *testing.T) {
 	}
 }
 
-// systemd itself finds nothing wrong with the unit, and little that it leaves open.
+// systemd itself finds nothing wrong with the units, and little that they leave open.
 func TestDeploy_SystemdAgrees(t *testing.T) {
 	analyze, err := exec.LookPath("systemd-analyze")
 	if err != nil {
 		t.Skip("the unit is checked by systemd-analyze, which is not installed")
 	}
-	text, _ := unit(t)
+	for _, path := range units {
+		t.Run(filepath.Base(path), func(t *testing.T) { systemdAgrees(t, analyze, path) })
+	}
+}
+
+func systemdAgrees(t *testing.T, analyze, path string) {
+	text, _ := unit(t, path)
 	dir := t.TempDir()
-	file, program := filepath.Join(dir, "bridged.service"), filepath.Join(dir, "bridged")
+	file, program := filepath.Join(dir, strings.Replace(filepath.Base(path), "@", "@anna", 1)), filepath.Join(dir, "bridged")
 	text = strings.ReplaceAll(text, "/usr/local/bin/bridged", program)
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
@@ -100,7 +119,7 @@ func TestDeploy_SystemdAgrees(t *testing.T) {
 	if err != nil {
 		t.Skipf("this systemd-analyze judges no file: %v\n%s", err, out)
 	}
-	found := regexp.MustCompile(`exposure level for bridged\.service: (\d+\.\d)`).FindSubmatch(out)
+	found := regexp.MustCompile(`exposure level for bridged(?:@anna)?\.service: (\d+\.\d)`).FindSubmatch(out)
 	if found == nil {
 		t.Fatalf("systemd-analyze security says\n%s", out)
 	}

@@ -64,6 +64,7 @@ func (c *Config) check(faults *Faults) {
 	c.checkWebhooks(faults)
 	c.checkBasePath(faults)
 	c.checkPublicURL(faults)
+	c.checkAccounts(faults)
 	c.checkTranscribe(faults)
 	c.CheckMCP(faults)
 	c.checkAdapters(faults)

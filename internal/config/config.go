@@ -93,6 +93,9 @@ type Config struct {
 	// A prefix at which everything is served too, such as `/bridged` ([reverse
 	// proxies](operations.md#behind-a-reverse-proxy)).
 	BasePath string `env:"BASE_PATH"`
+	// The bridges that the console offers in a [switch](../deploy/accounts/README.md), with their
+	// states: `Anna=/a/anna,Shop=/a/shop`. The list includes this bridge.
+	Accounts string `env:"ACCOUNTS"`
 
 	// A service that [transcribes](operations.md#transcripts) voice notes: its address without
 	// `/v1/audio/transcriptions`, such as `http://whisper:8000`.
@@ -177,6 +180,7 @@ type Config struct {
 	PrivateHooks     []netip.Prefix // permitted for webhooks that are created over the API
 	Level            zerolog.Level
 	PublicURLs       []*url.URL        // with BasePath
+	AccountList      []Account         // of ACCOUNTS; nil for none
 	SendChats        []bridge.JID      // that agents may send to; nil for none
 	Adapters         []string          // compatibility APIs that are served under their prefixes
 	AdapterListeners []AdapterListener // compatibility APIs that are served at the root of an address

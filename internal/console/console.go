@@ -36,6 +36,9 @@ type Options = frame.Options
 // Setting is one variable of the configuration as it is in force.
 type Setting = frame.Setting
 
+// Account is a bridge that the switch of accounts leads to.
+type Account = frame.Account
+
 // Console serves the pages. It is safe for concurrent use.
 type Console struct {
 	*frame.Site
@@ -77,6 +80,7 @@ func (c *Console) eachRoute(handle func(pattern string, h func(http.ResponseWrit
 	handle("GET "+view.Root+"/assets/{name}", c.ServeAsset)
 	handle("GET "+frame.LoginPath, c.ShowLogin)
 	handle("POST "+frame.LoginPath, c.LogIn)
+	handle("GET "+view.Root+"/account", c.ShowAccountState)
 	handle("GET "+view.Root, http.RedirectHandler(view.Root+"/", http.StatusSeeOther).ServeHTTP)
 
 	page := func(pattern string, h frame.Handler) { handle("GET "+view.Root+pattern, c.Page(h)) }

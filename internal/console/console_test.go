@@ -50,7 +50,7 @@ func newSite(t *testing.T, change ...func(*console.Options)) *site {
 	if s.console, err = console.New(options); err != nil {
 		t.Fatal(err)
 	}
-	s.server = httptest.NewServer(front.Callers(options.PublicURLs, s.console))
+	s.server = httptest.NewServer(front.Callers(options.PublicURLs, front.Under(options.BasePath, s.console)))
 	t.Cleanup(s.server.Close)
 	jar, err := cookiejar.New(nil)
 	if err != nil {

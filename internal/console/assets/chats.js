@@ -1,11 +1,11 @@
 // The list of chats: refreshes in place, grows while scrolling, arrow keys move in it.
-import { all, ask, debounced, find, load, toast } from "./base.js";
+import { all, ask, debounced, find, load, root, toast } from "./base.js";
 import { onHold } from "./hold.js";
 import { listeners } from "./live.js";
 
 const pane = find(".pane");
 const list = find("#chats");
-const kept = "list " + (pane && new URL(list.dataset.from, location.href).searchParams.toString().replace(/&?(rows|open)=[^&]*/g, ""));
+const kept = `list ${root} ` + (pane && new URL(list.dataset.from, location.href).searchParams.toString().replace(/&?(rows|open)=[^&]*/g, ""));
 
 // Refreshing
 

@@ -21,3 +21,4 @@ import "./import.js";
 import "./pictures.js";
 import "./typing.js";
 import "./people.js";
+import "./accounts.js";

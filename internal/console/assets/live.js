@@ -5,8 +5,8 @@ import { all, ask, csrf, debounced, find, load, root } from "./base.js";
 
 const zone = Intl.DateTimeFormat().resolvedOptions().timeZone || "";
 for (const field of all("[data-zone-field]")) field.value = zone;
-if (csrf && zone && document.body.dataset.zone !== zone && !sessionStorage.getItem("zone " + zone)) {
-  sessionStorage.setItem("zone " + zone, "sent"); // once, even if the bridge does not know the zone
+if (csrf && zone && document.body.dataset.zone !== zone && !sessionStorage.getItem(`zone ${root} ${zone}`)) {
+  sessionStorage.setItem(`zone ${root} ${zone}`, "sent"); // once, even if the bridge does not know the zone
   ask(root + "zone", new URLSearchParams({ zone, csrf })).then(() => all("input:not([type=hidden]), textarea").some(isTyped) || location.reload(), () => {});
 }
 

@@ -76,7 +76,7 @@ look();
 
 // Notifications
 
-const wanted = "bridged notifications"; // "text", "names" or nothing
+const wanted = "bridged notifications " + root; // "text", "names" or nothing
 const possible = "Notification" in window && isSecureContext;
 
 async function notify(event) {
@@ -86,7 +86,7 @@ async function notify(event) {
   try {
     const news = await ask(`${root}notice?chat=${encodeURIComponent(event.chatJid)}&id=${encodeURIComponent(event.message.msgId)}`);
     if (news.quiet) return;
-    const shown = new Notification(news.title, { body: mode === "text" ? news.text : "New message", tag: news.chat, renotify: true });
+    const shown = new Notification(news.title, { body: mode === "text" ? news.text : "New message", tag: root + news.chat, renotify: true });
     shown.addEventListener("click", () => {
       shown.close();
       focus();

@@ -212,5 +212,5 @@ document.addEventListener("submit", (event) => {
   }
   items.clear();
   for (const name of Object.keys(localStorage)) if (name.startsWith(prefix)) localStorage.removeItem(name);
-  for (const name of Object.keys(sessionStorage)) if (name.startsWith("draft ")) sessionStorage.removeItem(name);
+  for (const name of Object.keys(sessionStorage)) if (name.startsWith("draft " + root)) sessionStorage.removeItem(name);
 });

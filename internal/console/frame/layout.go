@@ -64,6 +64,7 @@ type page struct {
 	State       *view.State // of the account; nil if it could not be requested
 	Theme       string      // light or dark; empty for the system's
 	Administers bool        // whether pages about the whole account are offered
+	Accounts    []Account   // for the switch of accounts; nil for no switch
 	Cursor      string      // of the log of events, when the page was made
 	Page        any
 	Clock       view.Clock
@@ -77,7 +78,7 @@ func (req *Request) Show(name, title string, content any) error {
 // ShowAs answers with a page and a status.
 func (req *Request) ShowAs(status int, name, title string, content any) error {
 	shown := page{
-		Title: title, Name: name, CSRF: req.session.csrf, Visitor: req.session.visitor(), Notice: req.session.notice.Swap(nil), Administers: req.Administers(),
+		Title: title, Name: name, CSRF: req.session.csrf, Visitor: req.session.visitor(req.Options.BasePath), Notice: req.session.notice.Swap(nil), Administers: req.Administers(), Accounts: req.accounts(),
 		Cursor: req.Cursor, Page: content, Clock: req.Clock(), Theme: themeOf(req.Request),
 	}
 	if status, err := req.Status(); err == nil {

@@ -39,9 +39,10 @@ type session struct {
 	notice atomic.Pointer[Notice]        // for the next page
 }
 
-// visitor identifies the token. The browser stores unsent texts under it, over sessions.
-func (s *session) visitor() string {
-	hash := hashOf("visitor " + s.api.Token())
+// visitor identifies the token. The browser stores unsent texts under it, over sessions. Bridges at one
+// address share that storage, so the base path tells them apart if they have the same token.
+func (s *session) visitor(basePath string) string {
+	hash := hashOf("visitor " + basePath + " " + s.api.Token())
 	return base64.RawURLEncoding.EncodeToString(hash[:12])
 }
 

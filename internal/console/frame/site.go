@@ -25,6 +25,7 @@ type Options struct {
 	PhoneNumber string       // the only account that may pair, in E.164 digits; empty for any
 	PublicURLs  []*url.URL   // the console's addresses at a reverse proxy
 	BasePath    string       // prefix of the console's paths in browsers; empty for none
+	Accounts    []Account    // for the switch of accounts, with this one; nil for no switch
 	Settings    []Setting    // for the settings page, without secrets
 	// Tree returns the token tree of a token, whose quota it uses; see [bridge.Token].
 	Tree    func(ctx context.Context, secret string) (tree int64, known bool)

@@ -28,20 +28,18 @@ const caddyOptions = `{
 import %s
 `
 
-// startCaddy runs Caddy with deploy/caddy/Caddyfile before a bridge, and returns the ports of its
-// two sites, the first of which has TLS, and what signs its certificate.
-func startCaddy(t *testing.T, bridge string) (whole, below string, roots *x509.CertPool) {
+// startCaddy runs Caddy with a file of deploy/ and its variables. It returns Caddy's directory and log.
+func startCaddy(t *testing.T, file string, environ ...string) (dir string, said *ProcessLog) {
 	t.Helper()
 	caddy := program(t, "caddy")
-	dir := t.TempDir()
-	whole, below = FreePort(t), FreePort(t)
-	config := fmt.Sprintf(caddyOptions, dir, Must(filepath.Abs("../../../deploy/caddy/Caddyfile"))(t))
+	dir = t.TempDir()
+	config := fmt.Sprintf(caddyOptions, dir, Must(filepath.Abs("../../../deploy/"+file))(t))
 	if err := os.WriteFile(filepath.Join(dir, "Caddyfile"), []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	said := NewProcessLog()
+	said = NewProcessLog()
 	cmd := exec.Command(caddy, "run", "--adapter", "caddyfile", "--config", filepath.Join(dir, "Caddyfile"))
-	cmd.Env = []string{"HOME=" + dir, "BRIDGE_NAME=https://localhost:" + whole, "HOME_NAME=http://127.0.0.1:" + below, "BRIDGE_ADDRESS=" + bridge}
+	cmd.Env = append(environ, "HOME="+dir)
 	cmd.Stdout, cmd.Stderr = said, said
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -52,6 +50,15 @@ func startCaddy(t *testing.T, bridge string) (whole, below string, roots *x509.C
 			t.Errorf("caddy: %v\n%s", err, said)
 		}
 	})
+	return dir, said
+}
+
+// startCaddyOfOne runs Caddy with deploy/caddy/Caddyfile before a bridge, and returns the ports of its
+// two sites, the first of which has TLS, and what signs its certificate.
+func startCaddyOfOne(t *testing.T, bridge string) (whole, below string, roots *x509.CertPool) {
+	t.Helper()
+	whole, below = FreePort(t), FreePort(t)
+	dir, said := startCaddy(t, "caddy/Caddyfile", "BRIDGE_NAME=https://localhost:"+whole, "HOME_NAME=http://127.0.0.1:"+below, "BRIDGE_ADDRESS="+bridge)
 	roots = x509.NewCertPool()
 	Eventually(t, func() error {
 		root, err := os.ReadFile(filepath.Join(dir, "pki/authorities/local/root.crt"))
@@ -74,7 +81,7 @@ func startCaddy(t *testing.T, bridge string) (whole, below string, roots *x509.C
 func TestProxies_Caddy(t *testing.T) {
 	t.Parallel()
 	s := NewCompatScene(t, "BASE_PATH=/bridged", "COMPAT=cloud,waha", "MCP=read")
-	whole, below, roots := startCaddy(t, s.Address)
+	whole, below, roots := startCaddyOfOne(t, s.Address)
 	through := s
 	through.Process = behind(s.Process, t, "127.0.0.1:"+below)
 	everything(through, t)

@@ -152,7 +152,7 @@ func TestConsoleChats_NotifiesWhereAskedFor(t *testing.T) {
 	v.Open("/console/chats")
 	v.WaitFor(`document.title.startsWith("(1) ")`) // from here on it follows the events
 	v.Do(chromedp.Click(chromedp.CSS(".pane-menu summary")), chromedp.Click(chromedp.CSS("[data-notify-on]")))
-	v.WaitFor(`localStorage.getItem("bridged notifications") === "text" && document.querySelector("[data-notify-hint]").textContent.includes("neither muted")`)
+	v.WaitFor(`localStorage.getItem("bridged notifications /console/") === "text" && document.querySelector("[data-notify-hint]").textContent.includes("neither muted")`)
 	Say(t, v.Ben, v.Owner.PN(), "The second")
 	v.WaitFor(fmt.Sprintf(`window.shown.join() === %s`, JsString(v.Ben.Name()+": The second")))
 	v.Do(chromedp.Click(chromedp.CSS("[data-notify-text]")))

@@ -69,9 +69,9 @@ func (w *watched) received(cookies []*http.Cookie) {
 	}
 }
 
-// stop closes the address that Caddy knows.
+// stop closes the address that Caddy knows, with streams of events that are under way.
 func (w *watched) stop() {
-	w.front.CloseClientConnections()
+	_ = w.front.Config.Close() // the listener may be closed already
 	w.front.Close()
 }
 
@@ -83,24 +83,22 @@ func (w *watched) address() string { return strings.TrimPrefix(w.front.URL, "htt
 func TestProxies_Accounts(t *testing.T) {
 	t.Parallel()
 	program(t, "caddy")
-	b := browser.OpenBrowser(t, "http://127.0.0.1")
 	network, owner := NewOwner(t, simnet.PhoneOptions{})
 	const list = "ACCOUNTS=Anna=/a/anna,Shop=/a/shop,Desk=/a/desk,Berlin=https://berlin.example.com"
 	anna, shop, desk := watch(t, network, "anna", list), watch(t, network, "shop", list), watch(t, network, "desk", list)
 	Pair(t, anna.Process, owner)
 	port := FreePort(t)
 	_, said := startCaddy(t, "accounts/Caddyfile", "HOME_NAME=http://127.0.0.1:"+port, "ANNA="+anna.address(), "SHOP="+shop.address(), "DESK="+desk.address())
-	b.Mu.Lock()
-	b.Base = "http://127.0.0.1:" + port
-	b.Mu.Unlock()
+	address := "http://127.0.0.1:" + port
 	Eventually(t, func() error {
-		resp, err := http.Get(b.Base + "/a/anna/healthz")
+		resp, err := http.Get(address + "/a/anna/healthz")
 		if err != nil {
 			return fmt.Errorf("%w: %s", err, said)
 		}
 		return resp.Body.Close()
 	})
 
+	b := browser.OpenBrowser(t, address) // it closes first: Caddy waits for its streams of events
 	b.Resize(1280, 900, false)
 	b.Open("/") // leads to the first account
 	b.WaitFor(`location.pathname === "/a/anna/login"`)

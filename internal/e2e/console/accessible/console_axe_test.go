@@ -118,7 +118,7 @@ type world struct {
 // newWorld returns a bridge with messages, a group, an import, a webhook, a hook and a token.
 func newWorld(t *testing.T) world {
 	t.Helper()
-	c := PairedCast(t)
+	c := PairedCast(t, "ACCOUNTS=Olga=/,Berlin=https://berlin.example.com")
 	w := world{Cast: c, chat: "/console/chats/" + bridge.JID(c.Ben.PN().String()).Escaped()}
 	picture := simnet.Media{Data: demo.Picture(60, 40), Mimetype: "image/png", Caption: "the hills", Width: 60, Height: 40}
 	Must(c.Ben.SendImage(Within(t), c.Owner.PN(), picture))(t)
@@ -182,6 +182,7 @@ func (w world) states(script string) []opened {
 		{name: "what would be imported", address: "/console/import", within: "main", open: append(Checks(DoubtfulExport), Becomes(`document.querySelector("#review")`)), leaves: true},
 		{name: "dates in doubt", address: "/console/import", within: "main", open: append(Checks("1/2/25, 10:00 - Olga: Hi\n"), Becomes(`document.querySelector("#dates")`)), leaves: true},
 		{name: "a form with faults", address: "/console/webhooks", within: "main", open: Steps{Does(`(form => { form.noValidate = true; form.requestSubmit(); })(document.querySelector(".panel-body.fields"))`), Loads(".wrong"), Does(script)}, leaves: true},
+		{name: "the accounts", address: "/console/calls", within: "#accounts", open: append(Opens(".account", `document.querySelector("#accounts:popover-open")`), Becomes(`document.querySelector(".account-state.good")`))},
 	}
 }
 

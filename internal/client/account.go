@@ -76,7 +76,7 @@ func (c *Client) Logout(ctx context.Context) (unlinked bool, err error) {
 	}
 	defer resp.Body.Close()
 	var answer struct{ Unlinked bool }
-	if err := decode(resp, &answer); err != nil {
+	if err := c.decode(resp, &answer); err != nil {
 		return false, err
 	}
 	return answer.Unlinked, nil

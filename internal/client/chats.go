@@ -37,6 +37,11 @@ func (c *Client) Calls(ctx context.Context, q bridge.CallQuery) (bridge.Page[bri
 	return getPage[bridge.Call](ctx, c, path, "calls")
 }
 
+// AllCalls returns all calls from the page of q on, in pages of q.Limit.
+func (c *Client) AllCalls(ctx context.Context, q bridge.CallQuery) iter.Seq2[bridge.Call, error] {
+	return pages(func() (bridge.Page[bridge.Call], error) { return c.Calls(ctx, q) }, &q.Cursor, new(int))
+}
+
 // RejectCall rejects a ringing call. For the key see Send.
 func (c *Client) RejectCall(ctx context.Context, id, key string) error {
 	return c.CallOnce(ctx, http.MethodPost, "/api/calls/"+pathID(id)+"/reject", nil, key, nil)
@@ -51,7 +56,7 @@ func (c *Client) MarkRead(ctx context.Context, chat bridge.JID, upTo, key string
 	return c.CallOnce(ctx, http.MethodPost, "/api/chats/"+chat.Escaped()+"/read", body, key, nil)
 }
 
-// ShowTyping shows the account as typing in a chat, or ends that.
+// ShowTyping shows the account as typing in a chat for some seconds, or ends that.
 func (c *Client) ShowTyping(ctx context.Context, chat bridge.JID, state bridge.TypingState) error {
 	return c.Call(ctx, http.MethodPost, "/api/chats/"+chat.Escaped()+"/typing", map[string]any{"state": state}, nil)
 }
@@ -96,6 +101,26 @@ func (c *Client) UpdateChat(ctx context.Context, chat bridge.JID, change ChatCha
 
 func messagePath(chat bridge.JID, id string) string {
 	return "/api/chats/" + chat.Escaped() + "/messages/" + pathID(id)
+}
+
+// HistoryRequest is a request to the phone for messages from before a stored one, at most Count.
+type HistoryRequest struct {
+	RequestID string
+	ChatJID   bridge.JID
+	Count     int
+	Before    struct {
+		MsgID     string
+		Timestamp bridge.Time
+	}
+}
+
+// RequestHistory asks the phone for older messages of a chat, at most count of them; 0 is the bridge's
+// default. The phone answers later, if it does.
+func (c *Client) RequestHistory(ctx context.Context, chat bridge.JID, count int) (HistoryRequest, error) {
+	body := struct {
+		Count int `json:"count,omitempty"`
+	}{count}
+	return call[HistoryRequest](ctx, c, http.MethodPost, "/api/chats/"+chat.Escaped()+"/history", body)
 }
 
 // HistoryPath returns the path of a chat's messages.

@@ -22,9 +22,24 @@ import (
 
 // Client calls the API of one bridge with one token. It is safe for concurrent use.
 type Client struct {
-	base  string
-	token string
-	http  *http.Client
+	base   string
+	token  string
+	http   *http.Client
+	answer *Answer // of the last call; nil if nobody reads it
+}
+
+// Answer is the body of an answer as the bridge sent it.
+type Answer struct {
+	Body     json.RawMessage
+	Replayed bool // an earlier call with the same Idempotency-Key got it
+}
+
+// Answering returns a client of the same bridge that also stores the answer of its last call in to, for
+// programs that pass it on. It is not safe for concurrent use.
+func (c *Client) Answering(to *Answer) *Client {
+	other := *c
+	other.answer = to
+	return &other
 }
 
 // New returns a client of the bridge at base, such as http://127.0.0.1:8080, with its own pool of
@@ -74,7 +89,7 @@ func (c *Client) CallOnce(ctx context.Context, method, path string, body any, ke
 		return err
 	}
 	defer resp.Body.Close()
-	return decode(resp, out)
+	return c.decode(resp, out)
 }
 
 // keyed returns the header with an Idempotency-Key, or an empty header.
@@ -88,8 +103,11 @@ func keyed(key string) http.Header {
 
 // decode reads a response to its end, and into out unless out is nil. Only after the end has the
 // bridge finished the request and released its Idempotency-Key.
-func decode(resp *http.Response, out any) error {
+func (c *Client) decode(resp *http.Response, out any) error {
 	data, err := io.ReadAll(resp.Body)
+	if c.answer != nil {
+		*c.answer = Answer{data, isReplayed(resp)}
+	}
 	if err == nil && out != nil {
 		err = json.Unmarshal(data, out)
 	}
@@ -98,6 +116,8 @@ func decode(resp *http.Response, out any) error {
 	}
 	return nil
 }
+
+func isReplayed(resp *http.Response) bool { return resp.Header.Get("Idempotency-Replayed") == "true" }
 
 // Do sends a request and returns its response. The caller reads and closes the body. A status
 // other than 2xx is returned as an [*Error], except a 304 that a header asks for.

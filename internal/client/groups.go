@@ -45,7 +45,8 @@ func (c *Client) SetGroupPicture(ctx context.Context, jid bridge.JID, picture io
 	if err != nil {
 		return err
 	}
-	return resp.Body.Close()
+	defer resp.Body.Close()
+	return c.decode(resp, nil)
 }
 
 // RemoveGroupPicture removes a group's picture. For the key see Send.

@@ -36,7 +36,7 @@ func (c *Client) ImportChat(ctx context.Context, export ChatExport, file io.Read
 			return err
 		}
 		defer resp.Body.Close()
-		return decode(resp, &started)
+		return c.decode(resp, &started)
 	})
 	return started, err
 }

@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"encoding/json"
+	"iter"
 	"net/http"
 	"strconv"
 
@@ -125,10 +126,11 @@ type WebhookChange struct {
 	Options *bridge.FormatOptions `json:"formatOptions,omitempty"`
 	Secret  *string               `json:"secret,omitempty"`
 
-	AllowPrivate *bool `json:"allowPrivate,omitempty"`
-	Enabled      *bool `json:"enabled,omitempty"`
-	RotateSecret bool  `json:"rotateSecret,omitempty"`
-	DryRun       bool  `json:"dryRun,omitempty"` // only check that the change would not be refused
+	After        string `json:"after,omitempty"` // where in the log a new webhook begins; "" for its end
+	AllowPrivate *bool  `json:"allowPrivate,omitempty"`
+	Enabled      *bool  `json:"enabled,omitempty"`
+	RotateSecret bool   `json:"rotateSecret,omitempty"`
+	DryRun       bool   `json:"dryRun,omitempty"` // only check that the change would not be refused
 }
 
 // Tried is the result of a webhook's test.
@@ -175,6 +177,11 @@ func (c *Client) TestWebhook(ctx context.Context, id int64) (Tried, error) {
 func (c *Client) Deliveries(ctx context.Context, q bridge.DeliveryQuery) (bridge.Page[bridge.WebhookDelivery], error) {
 	path := query{"status": string(q.Status), "limit": number(q.Limit), "cursor": q.Cursor}.on(webhookPath(q.Webhook) + "/deliveries")
 	return getPage[bridge.WebhookDelivery](ctx, c, path, "deliveries")
+}
+
+// AllDeliveries returns all deliveries from the page of q on, in pages of q.Limit.
+func (c *Client) AllDeliveries(ctx context.Context, q bridge.DeliveryQuery) iter.Seq2[bridge.WebhookDelivery, error] {
+	return pages(func() (bridge.Page[bridge.WebhookDelivery], error) { return c.Deliveries(ctx, q) }, &q.Cursor, new(int))
 }
 
 // Redeliver posts an event again.

@@ -104,7 +104,7 @@ type Sent struct {
 // Send sends a message. With a key, the call can be repeated until it succeeds, and the message
 // is sent only once. Without one ("") it cannot be repeated safely.
 func (c *Client) Send(ctx context.Context, m Message, key string) (Sent, error) {
-	return sentBy(c.Do(ctx, http.MethodPost, m.route(), m, keyed(key)))
+	return c.sentBy(c.Do(ctx, http.MethodPost, m.route(), m, keyed(key)))
 }
 
 // Edit replaces the text or the caption of an own message. If mentions is nil, mentions that the
@@ -114,21 +114,21 @@ func (c *Client) Edit(ctx context.Context, chat bridge.JID, id, text string, men
 	if mentions != nil {
 		body["mentions"] = mentions
 	}
-	return sentBy(c.Do(ctx, http.MethodPatch, messagePath(chat, id), body, keyed(key)))
+	return c.sentBy(c.Do(ctx, http.MethodPatch, messagePath(chat, id), body, keyed(key)))
 }
 
 // Delete deletes a message for everybody. For the key see Send.
 func (c *Client) Delete(ctx context.Context, chat bridge.JID, id, key string) (Sent, error) {
-	return sentBy(c.Do(ctx, http.MethodDelete, messagePath(chat, id), nil, keyed(key)))
+	return c.sentBy(c.Do(ctx, http.MethodDelete, messagePath(chat, id), nil, keyed(key)))
 }
 
-func sentBy(resp *http.Response, err error) (sent Sent, _ error) {
+func (c *Client) sentBy(resp *http.Response, err error) (sent Sent, _ error) {
 	if err != nil {
 		return sent, err
 	}
 	defer resp.Body.Close()
-	err = decode(resp, &sent)
-	sent.Replayed = resp.Header.Get("Idempotency-Replayed") == "true"
+	err = c.decode(resp, &sent)
+	sent.Replayed = isReplayed(resp)
 	return sent, err
 }
 
@@ -148,7 +148,7 @@ type Upload struct {
 // SendFile sends a file while it is read. For the key see Send.
 func (c *Client) SendFile(ctx context.Context, upload Upload, file io.Reader, key string) (sent Sent, err error) {
 	err = c.sendForm(ctx, "/api/messages/send-file", func(w *multipart.Writer) error { return upload.write(w, file) }, keyed(key), func(resp *http.Response, err error) error {
-		sent, err = sentBy(resp, err)
+		sent, err = c.sentBy(resp, err)
 		return err
 	})
 	return sent, err

@@ -1,5 +1,4 @@
-// Package docs makes the tables of these pages that describe the code, and checks them.
-package docs
+package docs_test
 
 import (
 	"flag"
@@ -16,9 +15,12 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"bridged/docs"
 )
 
 //go:generate go test . -run "TestTables|TestRemedies" -update
+//go:generate go test ../cmd/bridged -run TestCommands_AreInTheTable -update
 
 const module = "bridged/"
 
@@ -35,17 +37,9 @@ func TestTables(t *testing.T) {
 		{"architecture.md", "packages", packages},
 	} {
 		t.Run(table.name, func(t *testing.T) {
-			text, err := os.ReadFile(table.page)
-			if err != nil {
-				t.Fatal(err)
+			if err := docs.CheckTable(table.page, table.name, table.make(t), *update); err != nil {
+				t.Error(err)
 			}
-			begin, end := "<!-- The table of "+table.name+" is written by go generate ./docs. -->\n\n", "\n<!-- The table ends. -->\n"
-			before, rest, hasBegin := strings.Cut(string(text), begin)
-			old, after, hasEnd := strings.Cut(rest, end)
-			if !hasBegin || !hasEnd {
-				t.Fatalf("%s has no place for the table of %s", table.page, table.name)
-			}
-			compare(t, table.page, before+begin+old+end+after, before+begin+table.make(t)+end+after)
 		})
 	}
 }
@@ -65,20 +59,8 @@ func TestRemedies(t *testing.T) {
 		fmt.Fprintf(source, "\t{%q, %q},\n", r.sentence, plain(r.remedy))
 	}
 	source.WriteString("}\n")
-	compare(t, path, string(old), source.String())
-}
-
-// compare compares a file with what it should be, and writes it with -update.
-func compare(t *testing.T, path, old, made string) {
-	t.Helper()
-	switch {
-	case made == old:
-	case !*update:
-		t.Errorf("%s is not up to date: run go generate ./docs", path)
-	default:
-		if err := os.WriteFile(path, []byte(made), 0o600); err != nil {
-			t.Fatal(err)
-		}
+	if err := docs.Compare(path, string(old), source.String(), *update); err != nil {
+		t.Error(err)
 	}
 }
 

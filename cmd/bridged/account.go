@@ -41,7 +41,7 @@ func (e *environment) reconnectCommand() *cobra.Command {
 		return errors.Join(err, printState(s, status))
 	})
 	addDuration(c.Flags(), &wait, "wait", "Wait this `DURATION`, such as 30s, until the account is open, and fail if it is not")
-	return c
+	return example(c, "bridged reconnect --wait 30s")
 }
 
 // waitOpen waits until the account is open.
@@ -97,7 +97,7 @@ func (e *environment) logoutCommand() *cobra.Command {
 		return printLogout(s, loggedOut{LoggedOut: true, Unlinked: unlinked})
 	})
 	c.Flags().BoolVar(&yes, "yes", false, "Do not ask")
-	return c
+	return example(c, "bridged logout --yes")
 }
 
 // loggedOut is the outcome of a logout. LoggedOut is false if no account was linked.

@@ -23,26 +23,31 @@ import (
 
 // callers are the commands that call a running bridge, with arguments; local are the other commands.
 var (
-	callers = map[string][]string{
-		"pair": nil, "doctor": nil, "mcp": nil, "healthcheck": nil, "status": nil, "reconnect": nil, "logout": nil,
-		"chats": nil, "messages": {"15551234567"}, "search": {"hello"}, "send": {"15551234567", "hello"}, "tail": {"--since", "0"},
-		"contacts": nil, "groups": nil, "media": {"15551234567", "M1"}, "forward": {"15551234567", "M1", "15557654321"},
-		"react": {"15551234567", "M1", "👍"}, "edit": {"15551234567", "M1", "hello"},
-		"token create": {"desk", "--scopes", "read"}, "token list": nil, "token revoke": {"7"}, "import-chat": {"address_test.go", "--chat", "Weekend"},
-		"imports list": nil, "imports undo": {"J1"}, "imports cancel": {"J1"},
-	}
+	callers = withExamples(map[string][]string{
+		"pair": nil, "doctor": nil, "mcp": nil, "healthcheck": nil, "tail": {"--since", "0"},
+		"import-chat":   {"address_test.go", "--chat", "Weekend"},
+		"group picture": {"1203630@g.us", "address_test.go"}, "hooks preview": {"2", "testdata/payload.json"},
+	})
 	local = []string{"serve", "demo", "backup", "restore", "reindex", "version"}
 )
+
+// withExamples adds the other commands that call a bridge, with the arguments of their first example.
+func withExamples(callers map[string][]string) map[string][]string {
+	for name, c := range everyCommand() {
+		line, _, _ := strings.Cut(strings.TrimSpace(c.Example), "\n")
+		if _, given := callers[name]; !given && callsBridge(c) {
+			callers[name] = words(line)[1+len(strings.Fields(name)):]
+		}
+	}
+	return callers
+}
 
 // everyCommand returns the commands that run, by their words on the command line.
 func everyCommand() map[string]*cobra.Command {
 	all := map[string]*cobra.Command{}
-	for _, c := range new(environment).newRoot().Commands() {
-		if len(c.Commands()) == 0 && !c.Hidden {
-			all[c.Name()] = c
-		}
-		for _, sub := range c.Commands() {
-			all[c.Name()+" "+sub.Name()] = sub
+	for _, c := range allCommands() {
+		if len(c.Commands()) == 0 || callsBridge(c) {
+			all[strings.TrimPrefix(c.CommandPath(), "bridged ")] = c
 		}
 	}
 	return all

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -37,11 +38,18 @@ func (e *environment) newRoot() *cobra.Command {
 		commands []*cobra.Command
 	}{
 		{"Run a bridge:", []*cobra.Command{e.serveCommand(), e.pairCommand(), e.doctorCommand(), e.demoCommand()}},
-		{"Use a running bridge:", []*cobra.Command{
-			e.chatsCommand(), e.messagesCommand(), e.searchCommand(), e.mediaCommand(), e.contactsCommand(), e.groupsCommand(),
-			e.sendCommand(), e.forwardCommand(), e.reactCommand(), e.editCommand(), e.tailCommand(), e.importChatCommand(), e.importsCommand(),
-			e.tokenCommand(), e.mcpCommand(),
+		{"Read:", []*cobra.Command{
+			e.chatsCommand(), e.messagesCommand(), e.searchCommand(), e.mediaCommand(), e.pictureCommand(), e.transcribeCommand(),
+			e.contactsCommand(), e.groupsCommand(), e.callsCommand(), e.eventsCommand(), e.tailCommand(),
 		}},
+		{"Send:", []*cobra.Command{
+			e.sendCommand(), e.placeCommand(), e.pollCommand(), e.contactCommand(), e.forwardCommand(), e.reactCommand(), e.editCommand(),
+			e.deleteCommand(), e.typingCommand(),
+		}},
+		{"Change chats:", slices.Concat(e.chatStateCommands(), []*cobra.Command{
+			e.blockCommand("block", true), e.blockCommand("unblock", false), e.groupCommand(), e.historyCommand(), e.importChatCommand(), e.importsCommand(),
+		})},
+		{"Connect other programs:", []*cobra.Command{e.webhooksCommand(), e.hooksCommand(), e.tokenCommand(), e.mcpCommand()}},
 		{"Maintain it:", []*cobra.Command{e.statusCommand(), e.reconnectCommand(), e.logoutCommand(), e.backupCommand(), e.restoreCommand(), e.reindexCommand(), e.healthcheckCommand(), e.versionCommand()}},
 	} {
 		root.AddGroup(&cobra.Group{ID: group.title, Title: group.title})
@@ -81,15 +89,22 @@ func newGroup(name, help string, commands ...*cobra.Command) *cobra.Command {
 	return c
 }
 
-// checkArguments checks the number of a command's arguments against its usage.
+// example gives a command's help examples of its use.
+func example(c *cobra.Command, lines ...string) *cobra.Command {
+	c.Example = "  " + strings.Join(lines, "\n  ")
+	return c
+}
+
+// checkArguments checks the number of a command's arguments against its usage, whose last argument may be
+// repeated if it ends in "...".
 func checkArguments(c *cobra.Command, given []string) error {
 	arguments := strings.Fields(c.Use)[1:]
-	if len(given) > len(arguments) {
+	if len(given) > len(arguments) && !strings.Contains(c.Use, "...") {
 		return fmt.Errorf("unexpected argument %s", given[len(arguments)])
 	}
-	for _, argument := range arguments[len(given):] {
+	for _, argument := range arguments[min(len(given), len(arguments)):] {
 		if strings.HasPrefix(argument, "<") {
-			return fmt.Errorf("expected %q", argument)
+			return fmt.Errorf("expected %q", strings.TrimSuffix(argument, "..."))
 		}
 	}
 	return nil

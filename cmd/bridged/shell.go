@@ -111,19 +111,26 @@ func (e *environment) chatsCommand() *cobra.Command {
 	addChoice(c.Flags(), &q.Type, "type", "The `TYPE` of chats", chatTypes...)
 	c.Flags().BoolVar(&q.Unread, "unread", false, "Only chats with something unread")
 	addLimit(c.Flags(), &q.Limit, 50)
-	return c
+	return example(c, "bridged chats grace --unread")
 }
 
 func (e *environment) messagesCommand() *cobra.Command {
 	var q shell.Messages
-	c := e.shellCommand("messages <chat>", "List the newest messages of a chat."+chatHelp, func(ctx context.Context, s *shell.Shell, args []string) error {
-		q.Chat = args[0]
-		return s.Messages(ctx, q)
+	var c *cobra.Command
+	const help = "List the newest messages of a chat, or show one." + chatHelp + "\n<message> is the id of the message to show, which --ids shows."
+	c = e.shellCommand("messages <chat> [<message>]", help, func(ctx context.Context, s *shell.Shell, args []string) error {
+		if q.Chat = args[0]; len(args) == 1 {
+			return s.Messages(ctx, q)
+		}
+		if q.Since+q.Before != "" || !q.Filter.IsZero() || q.IDs || c.Flags().Changed("limit") {
+			return shell.Usage("--since, --before, --type, --ids and --limit are for lists, not for one message")
+		}
+		return s.Message(ctx, shell.Target{Chat: args[0], Message: args[1]})
 	})
 	addPastFlags(c.Flags(), &q.Since, &q.Before, &q.IDs)
 	addMessageType(c.Flags(), &q.Filter, nil)
 	addLimit(c.Flags(), &q.Limit, 20)
-	return c
+	return example(c, "bridged messages +15557654321 --since 7d", "bridged messages 120363000000000001@g.us --type image", "bridged messages +15557654321 3EB0A1B2C3D4E5F60718")
 }
 
 func (e *environment) searchCommand() *cobra.Command {
@@ -147,91 +154,52 @@ func (e *environment) searchCommand() *cobra.Command {
 	c.Flags().BoolVar(&accents, "ignore-accents", false, "Find letters with and without accents alike")
 	addMessageType(c.Flags(), &q.Filter, &q.Type)
 	addLimit(c.Flags(), &q.Limit, 20)
-	return c
-}
-
-func (e *environment) sendCommand() *cobra.Command {
-	var q shell.Send
-	const help = "Send a text or a file, once.\n\n<to> is " + chatNames + "\n<text> is the text, or the file's caption." + stdinHelp
-	c := e.shellCommand("send <to> [<text>]", help, func(ctx context.Context, s *shell.Shell, args []string) (err error) {
-		q.To = args[0]
-		if len(args) == 2 || q.File == "" {
-			if q.Text, err = textIn(args[1:], "there is no text to send: put it after the chat, or pipe it in"); err != nil {
-				return err
-			}
-		}
-		return s.Send(ctx, q)
-	})
-	c.Flags().StringVarP(&q.File, "file", "f", "", "A `FILE` to send")
-	c.Flags().BoolVar(&q.Document, "document", false, "Send the file as a document, unchanged")
-	c.Flags().StringVar(&q.ReplyTo, "reply-to", "", "The `ID` of the message of that chat to answer")
-	addKey(c.Flags(), &q.Key)
-	addDuration(c.Flags(), &q.Wait, "wait", "Wait this `DURATION`, such as 30s, until a phone has received the message, and fail if none has")
-	return c
-}
-
-// textIn returns the text in the last argument, or on standard input if the argument is missing.
-func textIn(rest []string, otherwise string) (string, error) {
-	if len(rest) > 0 && rest[0] != "-" {
-		return rest[0], nil
-	}
-	if isTerminal(os.Stdin) {
-		return "", shell.Usage("%s", otherwise)
-	}
-	return shell.ReadText(os.Stdin)
-}
-
-func addKey(flags *pflag.FlagSet, key *string) {
-	flags.StringVar(key, "key", "", "The Idempotency-`KEY`: the same command with the same key sends once. By default every command has its own")
+	return example(c, "bridged search hotel --type document --since 30d")
 }
 
 func (e *environment) mediaCommand() *cobra.Command {
 	var q shell.Media
-	c := e.shellCommand("media <chat> <message>", "Download the file of a message."+messageHelp, func(ctx context.Context, s *shell.Shell, args []string) error {
+	var isInfo bool
+	c := e.shellCommand("media <chat> <message>", "Download the file of a message, or describe it."+messageHelp, func(ctx context.Context, s *shell.Shell, args []string) error {
+		if isInfo && (q.Output != "" || q.Force) {
+			return shell.Usage("--info downloads nothing, so it cannot be combined with --output or --force")
+		}
+		if isInfo {
+			return s.MediaInfo(ctx, shell.Target{Chat: args[0], Message: args[1]})
+		}
 		q.Chat, q.Message = args[0], args[1]
 		return s.Media(ctx, q)
 	})
-	c.Flags().StringVarP(&q.Output, "output", "o", "", "The `PATH` of a file or a directory, or - for standard output. By default the file goes into the working directory under its own name")
-	c.Flags().BoolVar(&q.Force, "force", false, "Replace a file that exists")
-	return c
+	addSaving(c.Flags(), &q.Saving)
+	c.Flags().BoolVar(&isInfo, "info", false, "Describe the file instead of downloading it")
+	return example(c, "bridged media +15557654321 3EB0A1B2C3D4E5F60718 --output photo.jpg", "bridged media +15557654321 3EB0A1B2C3D4E5F60718 --info")
 }
 
-// changeCommand returns a command that does something with a message, once. usage and help are for
-// the argument after the message.
-func (e *environment) changeCommand(usage, summary, help string, do func(ctx context.Context, s *shell.Shell, on shell.Target, rest []string) error) *cobra.Command {
-	var on shell.Target
-	name, argument, _ := strings.Cut(usage, " ")
-	c := e.shellCommand(name+" <chat> <message> "+argument, summary+messageHelp+"\n"+help, func(ctx context.Context, s *shell.Shell, args []string) error {
-		on.Chat, on.Message = args[0], args[1]
-		return do(ctx, s, on, args[2:])
+func addSaving(flags *pflag.FlagSet, to *shell.Saving) {
+	flags.StringVarP(&to.Output, "output", "o", "", "The `PATH` of a file or a directory, or - for standard output. By default the file goes into the working directory under its own name")
+	flags.BoolVar(&to.Force, "force", false, "Replace a file that exists")
+}
+
+func (e *environment) pictureCommand() *cobra.Command {
+	var saving shell.Saving
+	size := bridge.PictureFull
+	const help = "Download the picture of a person or a group.\n\n<who> is " + chatNames
+	c := e.shellCommand("picture <who>", help, func(ctx context.Context, s *shell.Shell, args []string) error {
+		return s.Picture(ctx, args[0], size, saving)
 	})
-	addKey(c.Flags(), &on.Key)
-	return c
+	addSaving(c.Flags(), &saving)
+	addChoice(c.Flags(), &size, "size", "The `SIZE` of the picture", bridge.PictureFull, bridge.PicturePreview)
+	return example(c, "bridged picture +15557654321 --output grace.jpg", "bridged picture 120363000000000001@g.us --size preview")
 }
 
-func (e *environment) reactCommand() *cobra.Command {
-	return e.changeCommand("react <emoji>", "React to a message.", "<emoji> is one emoji; '' removes the reaction.",
-		func(ctx context.Context, s *shell.Shell, on shell.Target, rest []string) error {
-			return s.React(ctx, on, rest[0])
-		})
-}
-
-func (e *environment) forwardCommand() *cobra.Command {
-	return e.changeCommand("forward <to>", "Forward a message.", "<to> is the chat to forward it to.",
-		func(ctx context.Context, s *shell.Shell, of shell.Target, rest []string) error {
-			return s.Forward(ctx, of, rest[0])
-		})
-}
-
-func (e *environment) editCommand() *cobra.Command {
-	return e.changeCommand("edit [<text>]", "Edit one of the account's messages.", "<text> is the new text or caption."+stdinHelp,
-		func(ctx context.Context, s *shell.Shell, of shell.Target, rest []string) error {
-			text, err := textIn(rest, "there is no new text: put it after the message, or pipe it in")
-			if err != nil {
-				return err
-			}
-			return s.Edit(ctx, of, text)
-		})
+func (e *environment) transcribeCommand() *cobra.Command {
+	var wait time.Duration
+	const help = "Print the transcript of a voice note or video, or request one." + messageHelp
+	c := e.shellCommand("transcribe <chat> <message>", help, func(ctx context.Context, s *shell.Shell, args []string) error {
+		return s.Transcribe(ctx, shell.Target{Chat: args[0], Message: args[1]}, wait)
+	})
+	addDuration(c.Flags(), &wait, "wait", "Wait this `DURATION`, such as 2m, for the transcript, and fail if there is none")
+	return example(c, "bridged transcribe +15557654321 3EB0A1B2C3D4E5F60718")
 }
 
 func (e *environment) contactsCommand() *cobra.Command {
@@ -256,7 +224,7 @@ func (e *environment) contactsCommand() *cobra.Command {
 	c.Flags().BoolVar(&q.Blocked, "blocked", false, "Only people whom the account blocks")
 	c.Flags().StringSliceVar(&numbers, "check", nil, "Ask whether these `NUMBERS`, with commas between, are on WhatsApp, and fail if one is not")
 	addLimit(c.Flags(), &q.Limit, 50)
-	return c
+	return example(c, "bridged contacts grace", `bridged contacts --check "+1 555 765-4321"`)
 }
 
 func (e *environment) groupsCommand() *cobra.Command {
@@ -269,7 +237,7 @@ func (e *environment) groupsCommand() *cobra.Command {
 		return s.Groups(ctx, limit)
 	})
 	addLimit(c.Flags(), &limit, 50)
-	return c
+	return example(c, "bridged groups", "bridged groups 120363000000000001@g.us")
 }
 
 // tailCommand follows the log until it is interrupted or its output is closed.
@@ -291,10 +259,10 @@ func (e *environment) tailCommand() *cobra.Command {
 		}
 		return err
 	})
-	c.Flags().StringVar(&q.Chat, "chat", "", "Only events of this `CHAT`: "+chatNames)
+	c.Flags().StringVar(&q.Chat, "chat", "", eventsOfChat)
 	c.Flags().StringSliceVar(&q.Types, "types", []string{string(bridge.EventMessageCreated)}, "The `TYPES` of events, with commas between; all for every type")
 	c.Flags().StringVar(&q.Since, "since", "", "From this `TIME` on: a duration before now (90m, 3d), a moment, or after an event's number; 0 prints the whole log. By default from now on")
-	return c
+	return example(c, "bridged tail --types all --since 1h")
 }
 
 func (e *environment) importChatCommand() *cobra.Command {
@@ -310,7 +278,7 @@ func (e *environment) importChatCommand() *cobra.Command {
 	c.Flags().StringVar(&q.Timezone, "timezone", "", "The time `ZONE` of the phone, such as Europe/Berlin or +02:00; the bridge's by default")
 	addChoice(c.Flags(), &q.DateOrder, "date-order", "The `ORDER` in its dates, if they are ambiguous", bridge.DateOrders...)
 	c.Flags().BoolVar(&q.DryRun, "dry-run", false, "Only print what the import would do")
-	return c
+	return example(c, "bridged import-chat export.zip --chat +15557654321 --timezone Europe/Madrid")
 }
 
 func (e *environment) importsCommand() *cobra.Command {
@@ -319,10 +287,11 @@ func (e *environment) importsCommand() *cobra.Command {
 		return s.Imports(ctx, limit)
 	})
 	addLimit(list.Flags(), &limit, 50)
+	example(list, "bridged imports list")
 	end := func(name, help string, undo bool) *cobra.Command {
-		return e.shellCommand(name+" <id>", help+"\n\n<id> is the id of the import, from bridged imports list.", func(ctx context.Context, s *shell.Shell, args []string) error {
+		return example(e.shellCommand(name+" <id>", help+"\n\n<id> is the id of the import, from bridged imports list.", func(ctx context.Context, s *shell.Shell, args []string) error {
 			return s.EndImport(ctx, args[0], undo)
-		})
+		}), "bridged imports "+name+" 8f2b6c0d1e3a4957")
 	}
 	return newGroup("imports", "List imported chats, cancel imports and undo them.", list,
 		end("undo", "Remove the messages of an import, except those that were also received or imported again.", true),

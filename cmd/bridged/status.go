@@ -39,7 +39,7 @@ func (e *environment) statusCommand() *cobra.Command {
 		return printRows(s, report.rows())
 	})
 	c.Flags().BoolVar(&check, "check", false, "Only check whether reading and sending work now, as GET /readyz does. If not, print the reason and fail with exit code 1")
-	return c
+	return example(c, "bridged status", "bridged status --check")
 }
 
 // printCheck prints the result of a check as JSON if that is wanted, and returns its error.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"strconv"
 	"text/tabwriter"
 	"time"
 
@@ -54,11 +53,11 @@ func (e *environment) createTokenCommand() *cobra.Command {
 	addDuration(c.Flags(), &expires, "expires", "The `DURATION` after which it expires, such as 30d; never by default")
 	addJSON(c.Flags(), &asJSON)
 	required(c, "scopes")
-	return c
+	return example(c, "bridged token create desk --scopes read,send --expires 30d")
 }
 
 func (e *environment) listTokensCommand() *cobra.Command {
-	return e.shellCommand("list", "List the tokens.", func(ctx context.Context, s *shell.Shell, _ []string) error {
+	return example(e.shellCommand("list", "List the tokens.", func(ctx context.Context, s *shell.Shell, _ []string) error {
 		tokens, err := s.API.Tokens(ctx)
 		switch {
 		case err != nil:
@@ -72,23 +71,14 @@ func (e *environment) listTokensCommand() *cobra.Command {
 			}
 		}
 		return nil
-	})
+	}), "bridged token list")
 }
 
 func (e *environment) revokeTokenCommand() *cobra.Command {
 	const help = "Revoke a token and everything that was created with it.\n\n<id> is the token's number, from bridged token list."
-	return e.bridgeCommand("revoke <id>", help, func(api *client.Client, args []string) error {
-		id, err := strconv.ParseInt(args[0], 10, 64)
-		if err != nil {
-			return shell.Usage("<id>: expected the number of a token but got %q", args[0])
-		}
-		if err := api.RevokeToken(e.ctx, id); bridge.CodeOf(err) == bridge.CodeNotFound {
-			return &shell.Error{Err: err, Hint: "list them with: bridged token list"}
-		} else if err != nil {
-			return shell.Explain(err)
-		}
-		return shell.Printf(e.stdout, "Token %d is revoked.\n", id)
-	})
+	return example(e.shellCommand("revoke <id>", help, func(ctx context.Context, s *shell.Shell, args []string) error {
+		return s.RevokeToken(ctx, args[0])
+	}), "bridged token revoke 7")
 }
 
 func printTokens(w io.Writer, tokens []bridge.Token) error {

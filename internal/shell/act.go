@@ -2,6 +2,7 @@ package shell
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"bridged/internal/bridge"
@@ -47,10 +48,17 @@ func (s *Shell) Edit(ctx context.Context, of Target, text string) error {
 	})
 }
 
+// Delete deletes a message for everyone.
+func (s *Shell) Delete(ctx context.Context, what Target) error {
+	return s.act(ctx, what, "Deleted for everyone in", func(ctx context.Context, chat bridge.JID, key string) (client.Sent, error) {
+		return s.API.Delete(ctx, chat, what.Message, key)
+	})
+}
+
 // act does something with a message once, repeats it after lost connections, and prints the id of the answer.
 func (s *Shell) act(ctx context.Context, on Target, did string, do func(ctx context.Context, chat bridge.JID, key string) (client.Sent, error)) error {
-	if strings.TrimSpace(on.Message) == "" {
-		return Usage("name a message by its id, which bridged messages CHAT --ids shows")
+	if err := checkID(on.Message); err != nil {
+		return err
 	}
 	key, err := keyOr(on.Key)
 	if err != nil {
@@ -60,9 +68,40 @@ func (s *Shell) act(ctx context.Context, on Target, did string, do func(ctx cont
 	if err != nil {
 		return err
 	}
-	sent, err := s.sendOnce(ctx, key, func(ctx context.Context) (client.Sent, error) { return do(ctx, chat, key) })
+	sent, err := once(ctx, s, key, func(ctx context.Context) (client.Sent, error) { return do(ctx, chat, key) })
 	if err != nil {
 		return err
 	}
 	return s.printSent(did, sent)
+}
+
+// checkID returns an error if a message's id is empty.
+func checkID(message string) error {
+	if strings.TrimSpace(message) == "" {
+		return Usage("name a message by its id, which bridged messages CHAT --ids shows")
+	}
+	return nil
+}
+
+// changeOnce makes a change once, repeats it after lost connections, and returns the bridge's answer. key is
+// random if it is empty.
+func (s *Shell) changeOnce(ctx context.Context, key string, do func(ctx context.Context, api *client.Client, key string) error) (answer client.Answer, err error) {
+	if key, err = keyOr(key); err != nil {
+		return answer, err
+	}
+	api := s.API.Answering(&answer)
+	_, err = once(ctx, s, key, func(ctx context.Context) (struct{}, error) { return struct{}{}, do(ctx, api, key) })
+	return answer, err
+}
+
+// printDone prints the bridge's answer as JSON, or a sentence that says what was done.
+func (s *Shell) printDone(answer client.Answer, format string, args ...any) error {
+	if s.JSON {
+		return s.printJSON(answer.Body)
+	}
+	sentence := fmt.Sprintf(format, args...)
+	if answer.Replayed {
+		sentence += " An earlier command with the same key had done it."
+	}
+	return s.print("%s\n", Printable(sentence))
 }

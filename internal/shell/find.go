@@ -35,6 +35,17 @@ func (s *Shell) findPerson(ctx context.Context, who string) (bridge.JID, error) 
 	return s.findIn(ctx, directory{"person", "people", "bridged contacts", s.peopleNamed}, who)
 }
 
+// findAny returns a chat, or else a person without one, in the same way as [Shell.find].
+func (s *Shell) findAny(ctx context.Context, who string) (bridge.JID, error) {
+	jid, err := s.find(ctx, who)
+	if bridge.CodeOf(err) == bridge.CodeNotFound {
+		if person, notPerson := s.findPerson(ctx, who); notPerson == nil {
+			return person, nil
+		}
+	}
+	return jid, err
+}
+
 func (s *Shell) findIn(ctx context.Context, in directory, who string) (bridge.JID, error) {
 	who = strings.TrimSpace(who)
 	if who == "" {

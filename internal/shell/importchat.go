@@ -42,7 +42,7 @@ func (s *Shell) ImportChat(ctx context.Context, i ImportChat) (err error) {
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
 	read := &trackedReader{Reader: file}
-	done, err := s.upload(ctx, export, file, read)
+	done, err := s.uploadExport(ctx, export, file, read)
 	if err != nil && read.err != nil {
 		return &fileError{read.err}
 	}
@@ -67,8 +67,8 @@ func (s *Shell) ImportChat(ctx context.Context, i ImportChat) (err error) {
 	return nil
 }
 
-// upload sends an export, and notes its progress until the bridge has read the lines in it.
-func (s *Shell) upload(ctx context.Context, export client.ChatExport, file *os.File, read *trackedReader) (bridge.Import, error) {
+// uploadExport sends an export, and notes its progress until the bridge has read the lines in it.
+func (s *Shell) uploadExport(ctx context.Context, export client.ChatExport, file *os.File, read *trackedReader) (bridge.Import, error) {
 	info, err := file.Stat()
 	if err != nil {
 		return bridge.Import{}, &fileError{err}

@@ -15,22 +15,30 @@ import (
 	"unicode/utf8"
 
 	"bridged/internal/bridge"
+	"bridged/internal/client"
 )
 
-// Media is the file of a message to download.
-type Media struct {
-	Chat    string
-	Message string // its id
+// Saving says where a downloaded file goes.
+type Saving struct {
 	// Output is the path of a file or a directory, or - for the output. By default the file is saved under
 	// its own name in the working directory.
 	Output string
 	Force  bool // replaces an existing file
 }
 
+const toOutput = "-"
+
+// Media is the file of a message to download.
+type Media struct {
+	Chat    string
+	Message string // its id
+	Saving
+}
+
 // savedFile describes a file that was downloaded, for programs.
 type savedFile struct {
 	ChatJID  bridge.JID `json:"chatJid"`
-	MsgID    string     `json:"msgId"`
+	MsgID    string     `json:"msgId,omitempty"`
 	Path     string     `json:"path"`
 	Size     int64      `json:"size"`
 	MimeType string     `json:"mimetype"`
@@ -38,14 +46,11 @@ type savedFile struct {
 
 // Media downloads the file of a message and prints its path, or the file itself.
 func (s *Shell) Media(ctx context.Context, m Media) error {
-	toOutput := m.Output == "-"
-	switch {
-	case strings.TrimSpace(m.Message) == "":
-		return Usage("name a message by its id, which bridged messages CHAT --ids shows")
-	case toOutput && s.JSON:
-		return Usage("--json describes a saved file, so it cannot be combined with --output -")
-	case toOutput && s.Width > 0:
-		return Usage("a terminal cannot show the file: redirect the output, or save it with --output FILE")
+	if err := checkID(m.Message); err != nil {
+		return err
+	}
+	if err := s.check(m.Saving); err != nil {
+		return err
 	}
 	chat, err := s.find(ctx, m.Chat)
 	if err != nil {
@@ -56,35 +61,93 @@ func (s *Shell) Media(ctx context.Context, m Media) error {
 		return err
 	}
 	defer resp.Body.Close()
-	if toOutput {
-		_, err := copyWhole(s.Out, resp)
+	return s.store(m.Saving, resp, fileNameIn(resp.Header, m.Message), savedFile{ChatJID: chat, MsgID: m.Message})
+}
+
+// MediaInfo prints details of the file of a message.
+func (s *Shell) MediaInfo(ctx context.Context, of Target) error {
+	if err := checkID(of.Message); err != nil {
 		return err
 	}
-	path := m.path(resp.Header)
-	size, err := m.save(path, resp)
+	chat, err := s.find(ctx, of.Chat)
 	if err != nil {
 		return err
 	}
-	if s.JSON {
-		mimeType, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
-		return s.printJSON(savedFile{chat, m.Message, path, size, mimeType})
-	}
-	if err := s.note("Saved %d bytes.", size); err != nil {
+	var answer client.Answer
+	info, err := s.API.Answering(&answer).MediaInfo(ctx, chat, of.Message)
+	switch {
+	case err != nil:
 		return err
+	case s.JSON:
+		return s.printJSON(answer.Body)
 	}
-	return s.print("%s\n", Printable(path))
+	return s.properties([][2]string{
+		{"Type", string(info.Type)}, {"File", info.FileName}, {"MIME type", info.MimeType}, {"Bytes", numberOr(info.Size)}, {"Caption", info.Caption},
+	})
 }
 
-// path returns the path to save the file under.
-func (m Media) path(header http.Header) string {
-	name := fileNameIn(header, m.Message)
-	if m.Output == "" {
+// Picture downloads the picture of a person or a group and prints its path, or the picture itself.
+func (s *Shell) Picture(ctx context.Context, who string, size bridge.PictureSize, saving Saving) error {
+	if err := s.check(saving); err != nil {
+		return err
+	}
+	jid, err := s.findAny(ctx, who)
+	if err != nil {
+		return err
+	}
+	resp, err := s.API.Do(ctx, http.MethodGet, client.PicturePath(jid, size), nil, nil)
+	switch code := bridge.CodeOf(err); {
+	case err != nil && (code == bridge.CodeNoPicture || code == bridge.CodePictureHidden):
+		return &Error{bridge.NotFound("%v", err), ""}
+	case err != nil:
+		return err
+	}
+	defer resp.Body.Close()
+	name := jid.User() + filepath.Ext(fileNameIn(resp.Header, ""))
+	return s.store(saving, resp, name, savedFile{ChatJID: jid})
+}
+
+// check returns an error if a file cannot be printed as the caller wants.
+func (s *Shell) check(to Saving) error {
+	switch {
+	case to.Output == toOutput && s.JSON:
+		return Usage("--json describes a saved file, so it cannot be combined with --output -")
+	case to.Output == toOutput && s.Width > 0:
+		return Usage("a terminal cannot show the file: redirect the output, or save it with --output FILE")
+	}
+	return nil
+}
+
+// store saves the body of a response under a name and prints the path, or prints the body. about is what
+// JSON says about the file.
+func (s *Shell) store(to Saving, resp *http.Response, name string, about savedFile) (err error) {
+	if to.Output == toOutput {
+		_, err := copyWhole(s.Out, resp)
+		return err
+	}
+	about.Path = to.path(name)
+	if about.Size, err = to.save(about.Path, resp); err != nil {
+		return err
+	}
+	if s.JSON {
+		about.MimeType, _, _ = mime.ParseMediaType(resp.Header.Get("Content-Type"))
+		return s.printJSON(about)
+	}
+	if err := s.note("Saved %d bytes.", about.Size); err != nil {
+		return err
+	}
+	return s.print("%s\n", Printable(about.Path))
+}
+
+// path returns the path to save a file of this name under.
+func (to Saving) path(name string) string {
+	if to.Output == "" {
 		return name
 	}
-	if info, err := os.Stat(m.Output); err == nil && info.IsDir() || strings.HasSuffix(m.Output, string(filepath.Separator)) {
-		return filepath.Join(m.Output, name)
+	if info, err := os.Stat(to.Output); err == nil && info.IsDir() || strings.HasSuffix(to.Output, string(filepath.Separator)) {
+		return filepath.Join(to.Output, name)
 	}
-	return m.Output
+	return to.Output
 }
 
 // fileNameIn returns the file name that the sender chose, as a name in a directory that every system
@@ -122,8 +185,8 @@ func shortened(name string) string {
 }
 
 // save saves the file. It removes an incomplete file and, without Force, does not replace an existing one.
-func (m Media) save(path string, resp *http.Response) (size int64, err error) {
-	file, err := m.create(path)
+func (to Saving) save(path string, resp *http.Response) (size int64, err error) {
+	file, err := to.create(path)
 	if errors.Is(err, fs.ErrExist) {
 		return 0, hinted(fmt.Errorf("%s exists already", path), "replace it with --force, or save under another name with --output")
 	}
@@ -132,7 +195,7 @@ func (m Media) save(path string, resp *http.Response) (size int64, err error) {
 	}
 	size, err = copyWhole(file, resp)
 	err = errors.Join(err, file.Close())
-	if err == nil && m.Force {
+	if err == nil && to.Force {
 		err = os.Rename(file.Name(), path)
 	}
 	if err != nil {
@@ -142,8 +205,8 @@ func (m Media) save(path string, resp *http.Response) (size int64, err error) {
 }
 
 // create creates the file, or with Force a temporary file next to it. It refuses to replace a device.
-func (m Media) create(path string) (*os.File, error) {
-	if m.Force {
+func (to Saving) create(path string) (*os.File, error) {
+	if to.Force {
 		if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 			return nil, fmt.Errorf("%s is not a regular file and cannot be replaced", path)
 		}

@@ -37,6 +37,33 @@ func (s *Shell) Messages(ctx context.Context, q Messages) error {
 	return s.printMessages(s.newest(ctx, query, q.Limit), q.IDs)
 }
 
+// Message prints one message with its details.
+func (s *Shell) Message(ctx context.Context, which Target) error {
+	if err := checkID(which.Message); err != nil {
+		return err
+	}
+	chat, err := s.find(ctx, which.Chat)
+	if err != nil {
+		return err
+	}
+	m, err := s.API.Message(ctx, chat, which.Message)
+	switch {
+	case err != nil:
+		return err
+	case s.JSON:
+		return s.printJSON(shownMessage{m.Chat, m})
+	}
+	status := ""
+	if m.Status != nil {
+		status = string(*m.Status)
+	}
+	return s.properties([][2]string{
+		{"Id", m.ID}, {"Chat", string(m.Chat)}, {"From", from(m)}, {"JID", string(m.SenderJID)}, {"Time", s.when(&m.Timestamp)},
+		{"Type", kindWord(m.MessageType)}, {"Status", status}, {"Edited", s.when(m.EditedAt)}, {"Deleted", s.when(m.DeletedAt)},
+		{"Message", messageText(m)}, {"Transcript", m.Transcript.GetText()},
+	})
+}
+
 func (s *Shell) printMessages(messages iter.Seq2[shownMessage, error], ids bool) error {
 	columns := []column{{title: "TIME"}, {title: "FROM", most: 24}, {title: "MESSAGE", flexible: true, wraps: true}}
 	if ids {

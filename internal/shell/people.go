@@ -108,12 +108,9 @@ func (s *Shell) Groups(ctx context.Context, limit int) error {
 
 // Group prints a group with its members as the network has it, or as it is stored if the network does not answer.
 func (s *Shell) Group(ctx context.Context, name string) error {
-	jid, err := s.find(ctx, name)
+	jid, err := s.findGroup(ctx, name)
 	if err != nil {
 		return err
-	}
-	if !jid.IsGroup() {
-		return Usage("%s is not a group: list them with: bridged groups", name)
 	}
 	detail, err := s.API.Group(ctx, jid)
 	if err != nil {
@@ -126,13 +123,8 @@ func (s *Shell) Group(ctx context.Context, name string) error {
 	if s.JSON {
 		return s.printJSON(group)
 	}
-	for _, property := range s.propertiesOf(group) {
-		if property[1] == "" {
-			continue
-		}
-		if err := s.print("%-10s %s\n", property[0]+":", anchored(oneLine(property[1]))); err != nil {
-			return err
-		}
+	if err := s.properties(s.propertiesOf(group)); err != nil {
+		return err
 	}
 	if detail.Live == nil {
 		if err := s.note("The network does not answer; this is the stored group."); err != nil {

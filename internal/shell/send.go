@@ -1,18 +1,12 @@
 package shell
 
 import (
+	"cmp"
 	"context"
-	"crypto/rand"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"net"
-	"net/http"
-	"os"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
@@ -20,15 +14,49 @@ import (
 	"bridged/internal/client"
 )
 
-// Send describes a message to send.
+// Outgoing says where a message goes, and how.
+type Outgoing struct {
+	To      string
+	ReplyTo string // the id of the quoted message, in the same chat
+	Key     string // random if empty
+	Wait    time.Duration
+}
+
+// Send describes a text or a file to send.
 type Send struct {
-	To       string
-	Text     string // the caption if there is a file
+	Outgoing
+	Text        string // the caption if there is a file
+	Mentions    []string
+	MentionAll  bool
+	LinkPreview *bool // nil for the bridge's default
+
 	File     string // its path; empty for a text
-	Document bool   // whether the file is sent as a document, unchanged
-	ReplyTo  string // the id of the quoted message, in the same chat
-	Key      string // random if empty
-	Wait     time.Duration
+	URL      string // of a file that the bridge fetches
+	As       As     // empty: as what its bytes are
+	FileName string // by default its own
+	Convert  bool   // a video, into one that the apps play
+}
+
+// As is the form in which a file is sent: a [bridge.MediaType], or [AsVoice].
+type As string
+
+// AsVoice sends a sound as a voice note.
+const AsVoice As = "voice"
+
+// Forms returns all forms in which a file is sent.
+func Forms() (forms []As) {
+	for _, kind := range bridge.MediaTypes {
+		forms = append(forms, As(kind))
+	}
+	return append(forms, AsVoice)
+}
+
+// kind returns the API's type of a file, and whether it is a voice note.
+func (as As) kind() (kind bridge.MediaType, isVoice bool) {
+	if as == AsVoice {
+		return bridge.MediaAudio, true
+	}
+	return bridge.MediaType(as), false
 }
 
 const (
@@ -49,19 +77,54 @@ func ReadText(r io.Reader) (string, error) {
 	return text, nil
 }
 
-// Send sends a message once, repeats the request after lost connections, and prints the id.
+// Send sends a text or a file.
 func (s *Shell) Send(ctx context.Context, m Send) error {
-	if m.File == "" && strings.TrimSpace(m.Text) == "" {
+	if err := m.check(); err != nil {
+		return err
+	}
+	mentions, err := s.findPeople(ctx, m.Mentions)
+	if err != nil {
+		return err
+	}
+	return s.deliver(ctx, m.Outgoing, func(ctx context.Context, to bridge.JID, quote client.Quote, key string) (client.Sent, error) {
+		kind, isVoice := m.As.kind()
+		switch {
+		case m.File != "":
+			return s.upload(ctx, m, client.Upload{
+				To: to, FileName: cmp.Or(m.FileName, filepath.Base(m.File)), Type: kind, Caption: m.Text, PTT: isVoice, Convert: m.Convert, QuotedMsgID: quote.QuotedMsgID,
+			}, key)
+		case m.URL != "":
+			return s.API.Send(ctx, client.File{To: to, URL: m.URL, Type: kind, Caption: m.Text, FileName: m.FileName, PTT: isVoice, Convert: m.Convert, Quote: quote}, key)
+		}
+		return s.API.Send(ctx, client.Text{To: to, Text: m.Text, Mentions: mentions, MentionAll: m.MentionAll, LinkPreview: m.LinkPreview, Quote: quote}, key)
+	})
+}
+
+// check returns an error if the flags contradict each other.
+func (m Send) check() error {
+	hasFile := m.File != "" || m.URL != ""
+	switch {
+	case m.File != "" && m.URL != "":
+		return Usage("give --file or --url, not both")
+	case !hasFile && strings.TrimSpace(m.Text) == "":
 		return Usage("there is no text to send")
+	case !hasFile && (m.As != "" || m.Convert || m.FileName != ""):
+		return Usage("--as, --document, --convert and --file-name need --file or --url")
+	case m.URL != "" && m.As == "":
+		return Usage("--url needs --as, such as --as image")
+	case hasFile && (len(m.Mentions) > 0 || m.MentionAll || m.LinkPreview != nil):
+		return Usage("--mention, --mention-all and --link-preview are for texts, not for files")
 	}
-	if m.Document && m.File == "" {
-		return Usage("--document needs --file")
-	}
+	return nil
+}
+
+// deliver sends a message once, repeats the request after lost connections, and prints the id. It waits for
+// the delivery if m says so.
+func (s *Shell) deliver(ctx context.Context, m Outgoing, post func(ctx context.Context, to bridge.JID, quote client.Quote, key string) (client.Sent, error)) error {
 	key, err := keyOr(m.Key)
 	if err != nil {
 		return err
 	}
-	m.Key = key
 	to, err := s.find(ctx, m.To)
 	if err != nil {
 		return err
@@ -72,7 +135,9 @@ func (s *Shell) Send(ctx context.Context, m Send) error {
 			return err
 		}
 	}
-	sent, err := s.sendOnce(ctx, m.Key, func(ctx context.Context) (client.Sent, error) { return s.post(ctx, to, m) })
+	sent, err := once(ctx, s, key, func(ctx context.Context) (client.Sent, error) {
+		return post(ctx, to, client.Quote{QuotedMsgID: m.ReplyTo}, key)
+	})
 	if err != nil {
 		return err
 	}
@@ -85,69 +150,13 @@ func (s *Shell) Send(ctx context.Context, m Send) error {
 	return nil
 }
 
-// keyOr returns the key, or a random one if it is "".
-func keyOr(key string) (string, error) {
-	if key == "" {
-		return "shell-" + rand.Text(), nil
-	}
-	if len(key) > maxKey || strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return "", Usage("--key must have 1 to %d visible ASCII characters", maxKey)
-	}
-	return key, nil
-}
-
-func (s *Shell) post(ctx context.Context, to bridge.JID, m Send) (sent client.Sent, err error) {
-	if m.File == "" {
-		return s.API.Send(ctx, client.Text{To: to, Text: m.Text, Quote: client.Quote{QuotedMsgID: m.ReplyTo}}, m.Key)
-	}
-	// Opening a pipe would wait for its writer.
-	if info, err := os.Stat(m.File); err != nil {
-		return sent, &fileError{err}
-	} else if !info.Mode().IsRegular() {
-		return sent, Usage("%s is not a regular file", m.File)
-	}
-	file, err := os.Open(m.File)
-	if err != nil {
-		return sent, &fileError{err}
-	}
-	defer func() { err = errors.Join(err, file.Close()) }()
-	read := &trackedReader{Reader: file}
-	upload := client.Upload{To: to, FileName: filepath.Base(m.File), Caption: m.Text, QuotedMsgID: m.ReplyTo}
-	if m.Document {
-		upload.Type = bridge.MediaDocument
-	}
-	sent, err = s.API.SendFile(ctx, upload, read, m.Key)
-	if err != nil && read.err != nil {
-		return sent, &fileError{read.err}
-	}
+// upload sends a file.
+func (s *Shell) upload(ctx context.Context, m Send, upload client.Upload, key string) (sent client.Sent, err error) {
+	err = withFile(m.File, func(file io.Reader) error {
+		sent, err = s.API.SendFile(ctx, upload, file, key)
+		return err
+	})
 	return sent, err
-}
-
-// fileError is the error of a local file to send or import.
-type fileError struct{ error }
-
-// IsMissingFile reports whether err says that a file to send or import does not exist.
-func IsMissingFile(err error) bool {
-	_, is := errors.AsType[*fileError](err)
-	return is && errors.Is(err, fs.ErrNotExist)
-}
-
-func (e *fileError) Unwrap() error { return e.error }
-
-// trackedReader remembers the error of its reader and counts the bytes.
-type trackedReader struct {
-	io.Reader
-	err   error
-	count atomic.Int64
-}
-
-func (n *trackedReader) Read(p []byte) (int, error) {
-	count, err := n.Reader.Read(p)
-	n.count.Add(int64(count))
-	if err != nil && err != io.EOF {
-		n.err = err
-	}
-	return count, err
 }
 
 // printSent prints the id alone, for scripts, and a note that says what was done.
@@ -206,78 +215,4 @@ func (s *Shell) isDelivered(m bridge.Message) (bool, error) {
 		return true, fmt.Errorf("the network refused the message")
 	}
 	return false, nil
-}
-
-// pauses are the times between attempts whose outcome is unknown.
-var pauses = []time.Duration{time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second, 15 * time.Second}
-
-// longestPause limits the pauses that the bridge requests with Retry-After.
-const longestPause = 30 * time.Second
-
-// sendOnce repeats a request until the bridge answers with the outcome. Each attempt has the same key, so
-// that the message is sent once. It fails at once if the first attempt does not reach a bridge.
-func (s *Shell) sendOnce(ctx context.Context, key string, send func(context.Context) (client.Sent, error)) (client.Sent, error) {
-	for try := 0; ; try++ {
-		sent, err := send(ctx)
-		if err == nil || !mayHaveLeft(err, try > 0) {
-			return sent, withKey(err, key, try > 0)
-		}
-		if try == len(pauses) || ctx.Err() != nil {
-			return sent, hinted(fmt.Errorf("it is unknown whether the message was sent: %w", err), "%s", repeatWith(key))
-		}
-		if try == 0 {
-			if err := s.note("The bridge did not say whether it was sent; trying again with the same key."); err != nil {
-				return sent, err
-			}
-		}
-		bridge.Sleep(ctx, pauseOf(err, pauses[try]))
-	}
-}
-
-func repeatWith(key string) string {
-	return fmt.Sprintf("repeat the command with --key %s, which never sends it twice", key)
-}
-
-// withKey adds a hint to an error after which the message may have been sent.
-func withKey(err error, key string, isRepeated bool) error {
-	switch code := bridge.CodeOf(err); {
-	case err == nil:
-		return nil
-	case code == bridge.CodeNotConnected: // a bridge that stops while it sends returns it too
-		return hinted(err, "%s\n%s", hints[code], repeatWith(key))
-	case code == bridge.CodeIdempotencyMismatch && isRepeated:
-		return hinted(fmt.Errorf("it is unknown whether the message was sent, and its file has changed since: %w", err), "look in the chat before you send it again")
-	}
-	return err
-}
-
-// mayHaveLeft reports whether a failed attempt, or one before it, may have sent the message.
-func mayHaveLeft(err error, isRepeated bool) bool {
-	_, isFile := errors.AsType[*fileError](err)
-	_, isUsage := errors.AsType[*UsageError](err)
-	if isFile || isUsage {
-		return false
-	}
-	refused, ok := errors.AsType[*client.Error](err)
-	if !ok { // no answer
-		dial, ok := errors.AsType[*net.OpError](err)
-		isUnreached := ok && dial.Op == "dial"
-		return isRepeated || !isUnreached
-	}
-	switch refused.Code {
-	case bridge.CodeSendRefused:
-		return false
-	case bridge.CodeSendTimeout, bridge.CodeRequestInProgress:
-		return true
-	case bridge.CodeNotConnected, bridge.CodeRateLimited, bridge.CodeUnauthorized:
-		return isRepeated // the outcome of the attempt before is unknown
-	}
-	return refused.Status >= http.StatusInternalServerError // also from a proxy, while the bridge restarts
-}
-
-func pauseOf(err error, usual time.Duration) time.Duration {
-	if refused, ok := errors.AsType[*client.Error](err); ok && refused.RetryAfter > 0 {
-		return min(refused.RetryAfter, longestPause)
-	}
-	return usual
 }

@@ -28,7 +28,7 @@ func TestSendOnce_RepeatsWhatMayHaveLeft(t *testing.T) {
 	offline := &client.Error{Status: http.StatusServiceUnavailable, Code: bridge.CodeNotConnected, Message: "not connected"}
 	broken := &client.Error{Status: http.StatusInternalServerError, Code: bridge.CodeInternal, Message: "an internal error"}
 	rejected := &client.Error{Status: http.StatusBadGateway, Code: bridge.CodeSendRefused, Message: "the network refused it"}
-	repeat := "repeat the command with --key K1, which never sends it twice"
+	repeat := "repeat the command with --key K1, which never does it twice"
 	for name, c := range map[string]struct {
 		outcomes []error // of each try; the last one stays
 		tries    int
@@ -48,7 +48,7 @@ func TestSendOnce_RepeatsWhatMayHaveLeft(t *testing.T) {
 		"no bridge":                    {[]error{unreached}, 1, ""},
 		"no file":                      {[]error{&fileError{errors.New("permission denied")}}, 1, ""},
 		"another body":                 {[]error{changed}, 1, ""},
-		"lost, and the file changes":   {[]error{lost, changed}, 2, "look in the chat before you send it again"},
+		"lost, and the file changes":   {[]error{lost, changed}, 2, "look in the chat before you do it again"},
 		"never known":                  {[]error{lost}, len(pauses) + 1, repeat},
 		"lost, and not reached again":  {[]error{lost, unreached}, len(pauses) + 1, repeat},
 		"not confirmed, over and over": {[]error{unconfirmed}, len(pauses) + 1, repeat},
@@ -58,7 +58,7 @@ func TestSendOnce_RepeatsWhatMayHaveLeft(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s, _ := onTerminal(80)
 				tries := 0
-				_, err := s.sendOnce(t.Context(), "K1", func(context.Context) (client.Sent, error) {
+				_, err := once(t.Context(), s, "K1", func(context.Context) (client.Sent, error) {
 					outcome := c.outcomes[min(tries, len(c.outcomes)-1)]
 					tries++
 					return client.Sent{}, outcome
@@ -81,7 +81,7 @@ func TestSendOnce_Interrupted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, _ := onTerminal(80)
 		ctx, cancel := context.WithCancel(t.Context())
-		_, err := s.sendOnce(ctx, "K1", func(context.Context) (client.Sent, error) {
+		_, err := once(ctx, s, "K1", func(context.Context) (client.Sent, error) {
 			cancel()
 			return client.Sent{}, context.Canceled
 		})
@@ -99,7 +99,7 @@ func TestSendOnce_InterruptedAtItsEnd(t *testing.T) {
 	for _, outcome := range []error{nil, refused} {
 		s, out := onTerminal(80)
 		ctx, cancel := context.WithCancel(t.Context())
-		sent, err := s.sendOnce(ctx, "K1", func(context.Context) (client.Sent, error) {
+		sent, err := once(ctx, s, "K1", func(context.Context) (client.Sent, error) {
 			cancel()
 			return client.Sent{ID: "M1"}, outcome
 		})

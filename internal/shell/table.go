@@ -2,6 +2,7 @@ package shell
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -106,6 +107,36 @@ func (s *Shell) row(widths []int, cells []string) string {
 		}
 	}
 	return strings.TrimRight(b.String(), " ")
+}
+
+// properties prints names and values, one pair a line. It leaves out pairs without a value.
+func (s *Shell) properties(pairs [][2]string) error {
+	width := leastNames
+	for _, pair := range pairs {
+		if pair[1] != "" {
+			width = max(width, len(pair[0])+1)
+		}
+	}
+	for _, pair := range pairs {
+		if pair[1] == "" {
+			continue
+		}
+		if err := s.print("%-*s %s\n", width, pair[0]+":", anchored(oneLine(pair[1]))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// leastNames is the least width of the names of properties.
+const leastNames = 10
+
+// numberOr returns a number, or "" for 0.
+func numberOr[T int | int64](n T) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.FormatInt(int64(n), 10)
 }
 
 func (s *Shell) print(format string, args ...any) error {

@@ -19,28 +19,42 @@ type Tail struct {
 	Since string // an event's number, or a moment; empty for now
 }
 
-// Tail prints events as they arrive until ctx ends. It reconnects after lost connections.
-func (s *Shell) Tail(ctx context.Context, t Tail) error {
-	query := client.EventQuery{After: "now"}
-	for _, name := range t.Types {
-		kind := bridge.EventType(strings.TrimSpace(name))
-		if !slices.Contains(bridge.StreamTypes(), kind) {
-			return Usage("%q is not a type of event: there are %s", name, bridge.Join(bridge.StreamTypes(), ", "))
-		}
-		query.Types = append(query.Types, kind)
+// query returns the query for the log, which starts at a position unless Since says another one.
+func (s *Shell) query(ctx context.Context, t Tail, types []bridge.EventType, after string) (query client.EventQuery, err error) {
+	query.After = after
+	if query.Types, err = parseTypes(t.Types, types); err != nil {
+		return query, err
 	}
-	var err error
 	if t.Chat != "" {
 		chat, err := s.find(ctx, t.Chat)
 		if err != nil {
-			return err
+			return query, err
 		}
 		query.Chats = []bridge.JID{chat}
 	}
 	if t.Since != "" {
-		if query.After, err = s.cursor(ctx, t.Since); err != nil {
-			return err
+		query.After, err = s.cursor(ctx, t.Since)
+	}
+	return query, err
+}
+
+// parseTypes returns types of events by their names.
+func parseTypes(names []string, known []bridge.EventType) (types []bridge.EventType, err error) {
+	for _, name := range names {
+		kind := bridge.EventType(strings.TrimSpace(name))
+		if !slices.Contains(known, kind) {
+			return nil, Usage("%q is not a type of event: there are %s", name, bridge.Join(known, ", "))
 		}
+		types = append(types, kind)
+	}
+	return types, nil
+}
+
+// Tail prints events as they arrive until ctx ends. It reconnects after lost connections.
+func (s *Shell) Tail(ctx context.Context, t Tail) error {
+	query, err := s.query(ctx, t, bridge.StreamTypes(), "now")
+	if err != nil {
+		return err
 	}
 	known, statuses := make(names), make(statuses)
 	for event, err := range s.API.Events(ctx, query) {

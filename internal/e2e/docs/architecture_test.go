@@ -138,7 +138,7 @@ var ours = map[string][]string{
 	"internal/console/setup":    {"internal/bridge", "internal/client", "internal/console/frame", "internal/console/names", "internal/console/view"},
 	"internal/console/explorer": {"internal/bridge", "internal/client", "internal/console/frame", "internal/console/names", "internal/console/view"},
 	"internal/mcp":              {"internal/api/front", "internal/bridge", "internal/client", "internal/folding", "internal/intake", "internal/spelling"},
-	"internal/shell":            {"internal/bridge", "internal/client", "internal/folding"},
+	"internal/shell":            {"internal/bridge", "internal/client", "internal/folding", "internal/vcard"},
 	"internal/fleet":            {"internal/bridge", "internal/client", "internal/dbfile", "internal/intake"},
 	"internal/fleet/fleettest":  {},
 	"internal/fuzzbudget":       {},

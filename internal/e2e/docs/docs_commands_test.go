@@ -56,7 +56,7 @@ func TestDocs_EveryCommandIsRunOrSaysWhyNot(t *testing.T) {
 // inlineCommand matches a command that a page names in its text.
 var inlineCommand = regexp.MustCompile("`bridged ([a-z-]+)")
 
-// TestDocs_NameTheCommandsThatThereAre: those of the program are on the page for operators, and pages name no other.
+// TestDocs_NameTheCommandsThatThereAre: those of the program are on the pages for operators and of the shell, and pages name no other.
 func TestDocs_NameTheCommandsThatThereAre(t *testing.T) {
 	help := string(Must(exec.Command("bridged", "help").Output())(t))
 	var names []string
@@ -66,10 +66,10 @@ func TestDocs_NameTheCommandsThatThereAre(t *testing.T) {
 	if len(names) < 20 {
 		t.Fatalf("the help lists %d commands:\n%s", len(names), help)
 	}
-	operations := string(Must(os.ReadFile("../../../docs/operations.md"))(t))
+	table := string(Must(os.ReadFile("../../../docs/operations.md"))(t)) + string(Must(os.ReadFile("../../../docs/shell.md"))(t))
 	for _, name := range names {
-		if !regexp.MustCompile("`(?:bridged )?" + name + "[ `]").MatchString(operations) {
-			t.Errorf("docs/operations.md does not name the command %s", name)
+		if !regexp.MustCompile("`(?:bridged )?" + name + "[ `]").MatchString(table) {
+			t.Errorf("neither docs/operations.md nor docs/shell.md names the command %s", name)
 		}
 	}
 	for _, page := range documents(t) {

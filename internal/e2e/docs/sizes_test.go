@@ -19,6 +19,7 @@ const (
 // largeTypes lists the types that have more methods, and why.
 var largeTypes = map[string]string{
 	"internal/client.Client": "has a method for each operation of the API",
+	"internal/shell.Shell":   "has a method for each command",
 	"internal/wa.Manager":    "has a method for each operation of the account",
 	"internal/simnet.Phone":  "has a method for each thing that a person does with a phone",
 }

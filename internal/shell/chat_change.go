@@ -1,0 +1,172 @@
+package shell
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"bridged/internal/bridge"
+	"bridged/internal/client"
+)
+
+// MarkRead marks a chat as read, up to a message or completely if the message is "". With receipts, the
+// authors are told, too.
+func (s *Shell) MarkRead(ctx context.Context, what Target, receipts bool) error {
+	if !receipts && what.Message != "" {
+		return Usage("without receipts, a chat is marked as read completely: leave the message out")
+	}
+	if !receipts {
+		return s.UpdateChat(ctx, what.Chat, what.Key, client.ChatChange{Unread: new(false)}, "Marked %s as read, without receipts.")
+	}
+	chat, err := s.find(ctx, what.Chat)
+	if err != nil {
+		return err
+	}
+	answer, err := s.changeOnce(ctx, what.Key, func(ctx context.Context, api *client.Client, key string) error {
+		return api.MarkRead(ctx, chat, what.Message, key)
+	})
+	if err != nil {
+		return err
+	}
+	return s.printDone(answer, "Marked %s as read.", chat)
+}
+
+// UpdateChat changes the settings of a chat on all of the account's devices. did is a sentence with a verb
+// for the chat.
+func (s *Shell) UpdateChat(ctx context.Context, who, key string, change client.ChatChange, did string) error {
+	chat, err := s.find(ctx, who)
+	if err != nil {
+		return err
+	}
+	answer, err := s.changeOnce(ctx, key, func(ctx context.Context, api *client.Client, key string) error {
+		return api.UpdateChat(ctx, chat, change, key)
+	})
+	if err != nil {
+		return err
+	}
+	return s.printDone(answer, did, chat)
+}
+
+// Mute mutes a chat for a time, or forever if it is 0.
+func (s *Shell) Mute(ctx context.Context, who, key string, length time.Duration) error {
+	until, did := bridge.MutedForever(), "Muted %s."
+	if length > 0 {
+		until = bridge.At(s.Now().Add(length))
+		did = "Muted %s until " + s.when(&until) + "."
+	}
+	return s.UpdateChat(ctx, who, key, client.ChatChange{MutedUntil: &until}, did)
+}
+
+// Block blocks a person, or ends that.
+func (s *Shell) Block(ctx context.Context, who, key string, block bool) error {
+	person, err := s.findPerson(ctx, who)
+	if err != nil {
+		return err
+	}
+	did := "Blocked"
+	if !block {
+		did = "Unblocked"
+	}
+	answer, err := s.changeOnce(ctx, key, func(ctx context.Context, api *client.Client, key string) error {
+		if block {
+			return api.Block(ctx, person, key)
+		}
+		return api.Unblock(ctx, person, key)
+	})
+	if err != nil {
+		return err
+	}
+	return s.printDone(answer, "%s %s.", did, person)
+}
+
+// ShowTyping shows the account as typing or recording in a chat for some seconds, or ends that.
+func (s *Shell) ShowTyping(ctx context.Context, who string, state bridge.TypingState) error {
+	chat, err := s.find(ctx, who)
+	if err != nil {
+		return err
+	}
+	var answer client.Answer
+	if err := s.API.Answering(&answer).ShowTyping(ctx, chat, state); err != nil {
+		return err
+	}
+	return s.printDone(answer, "Shown as %s in %s.", state, chat)
+}
+
+// RequestHistory asks the phone for messages of a chat from before the stored ones, at most count of them; 0
+// is the bridge's default.
+func (s *Shell) RequestHistory(ctx context.Context, who string, count int) error {
+	chat, err := s.find(ctx, who)
+	if err != nil {
+		return err
+	}
+	var answer client.Answer
+	request, err := s.API.Answering(&answer).RequestHistory(ctx, chat, count)
+	switch bridge.CodeOf(err) {
+	case bridge.CodeHistoryDisabled:
+		return hinted(err, "start the bridge with HISTORY_IMPORT=recent, or full")
+	case bridge.CodeOnlyOnPhone:
+		return hinted(err, "export the chat on the phone, and import it with: bridged import-chat FILE --chat %s", chat)
+	}
+	if err != nil {
+		return err
+	}
+	return s.printDone(answer, "Asked the phone for up to %d messages of %s from before %s. They are stored when it answers.",
+		request.Count, request.ChatJID, s.when(&request.Before.Timestamp))
+}
+
+// Transcribe prints the transcript of a message, or requests one and waits for it. It fails if there is none
+// in time.
+func (s *Shell) Transcribe(ctx context.Context, what Target, wait time.Duration) error {
+	if err := checkID(what.Message); err != nil {
+		return err
+	}
+	chat, err := s.find(ctx, what.Chat)
+	if err != nil {
+		return err
+	}
+	cursor := ""
+	if wait > 0 {
+		if cursor, err = s.API.LastEvent(ctx); err != nil {
+			return err
+		}
+	}
+	var answer client.Answer
+	request, err := s.API.Answering(&answer).Transcribe(ctx, chat, what.Message)
+	switch {
+	case err != nil:
+		return err
+	case request.Transcript == nil && wait > 0:
+		return s.awaitTranscript(ctx, request, cursor, wait)
+	case s.JSON:
+		return s.printJSON(answer.Body)
+	case request.Transcript != nil:
+		return s.print("%s\n", PrintableLines(request.Transcript.Text))
+	case request.WaitsUntil != nil:
+		return s.note("The minutes of this month are used up: it is transcribed after %s.", s.when(request.WaitsUntil))
+	}
+	return s.note("A transcript was requested. Repeat the command to see it, or wait for it with --wait.")
+}
+
+// awaitTranscript follows the log until a message has a transcript, and prints it.
+func (s *Shell) awaitTranscript(ctx context.Context, request bridge.TranscriptRequest, cursor string, wait time.Duration) error {
+	waiting, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	query := client.EventQuery{After: cursor, Chats: []bridge.JID{request.ChatJID}, Types: []bridge.EventType{bridge.EventMessageUpdated}}
+	for event, err := range s.API.Events(waiting, query) {
+		if err != nil && waiting.Err() == nil {
+			return err
+		}
+		if m := event.Message; m == nil || m.ID != request.MsgID || m.Transcript == nil {
+			continue
+		}
+		if s.JSON {
+			request.Transcript = event.Message.Transcript
+			return s.printJSON(request)
+		}
+		return s.print("%s\n", PrintableLines(event.Message.Transcript.Text))
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return hinted(fmt.Errorf("there is no transcript within %s", wait), "repeat the command later: the request stands")
+}

@@ -1,0 +1,248 @@
+package shell
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"bridged/internal/bridge"
+	"bridged/internal/client"
+)
+
+// findGroup returns a group by its JID or exact name.
+func (s *Shell) findGroup(ctx context.Context, name string) (bridge.JID, error) {
+	jid, err := s.find(ctx, name)
+	if err == nil && !jid.IsGroup() {
+		err = Usage("%s is not a group: list them with: bridged groups", name)
+	}
+	return jid, err
+}
+
+// findPeople returns people by JID, phone number, exact name or @username.
+func (s *Shell) findPeople(ctx context.Context, who []string) (people []bridge.JID, err error) {
+	for _, name := range who {
+		person, err := s.findPerson(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		people = append(people, person)
+	}
+	return people, nil
+}
+
+// CreateGroup creates a group with people, and prints its JID.
+func (s *Shell) CreateGroup(ctx context.Context, name string, who []string, key string) error {
+	people, err := s.findPeople(ctx, who)
+	if err != nil {
+		return err
+	}
+	var made bridge.GroupCreated
+	answer, err := s.changeOnce(ctx, key, func(ctx context.Context, api *client.Client, key string) (err error) {
+		made, err = api.CreateGroup(ctx, name, people, key)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if s.JSON {
+		if err := s.printJSON(answer.Body); err != nil {
+			return err
+		}
+	} else if err := s.printCreated(made); err != nil {
+		return err
+	}
+	return failed(made.Participants, "added")
+}
+
+// printCreated prints the JID of a new group alone, for scripts, and notes who was not added.
+func (s *Shell) printCreated(made bridge.GroupCreated) error {
+	for _, p := range made.Participants {
+		if p.Error == nil {
+			continue
+		}
+		if err := s.note("%s was not added: %s%s", p.JID, Printable(*p.Error), inviteOf(p)); err != nil {
+			return err
+		}
+	}
+	if err := s.note("Created the group %s.", Printable(made.Name)); err != nil {
+		return err
+	}
+	return s.print("%s\n", made.JID)
+}
+
+// inviteOf describes the invitation of a person who may not be added, or returns "".
+func inviteOf(p bridge.ParticipantResult) string {
+	if p.Invite == nil {
+		return ""
+	}
+	return fmt.Sprintf(" (invitation code %s, until %s)", Printable(p.Invite.Code), p.Invite.ExpiresAt)
+}
+
+// failed returns an error if something was not done for a person.
+func failed(results []bridge.ParticipantResult, what string) error {
+	count := 0
+	for _, p := range results {
+		if p.Error != nil {
+			count++
+		}
+	}
+	if count == 0 {
+		return nil
+	}
+	return fmt.Errorf("%d of %d people were not %s", count, len(results), what)
+}
+
+// actions has the past participle of each action.
+var actions = map[bridge.ParticipantAction]string{
+	bridge.ParticipantAdd: "added", bridge.ParticipantRemove: "removed", bridge.ParticipantPromote: "promoted",
+	bridge.ParticipantDemote: "demoted", bridge.ParticipantApprove: "approved", bridge.ParticipantReject: "rejected",
+}
+
+// ChangeMembers adds, removes, promotes or demotes people, or decides about their requests to join, and
+// prints the result for each. It fails if it was not done for one of them.
+func (s *Shell) ChangeMembers(ctx context.Context, group string, action bridge.ParticipantAction, who []string, key string) error {
+	jid, err := s.findGroup(ctx, group)
+	if err != nil {
+		return err
+	}
+	people, err := s.findPeople(ctx, who)
+	if err != nil {
+		return err
+	}
+	var results []bridge.ParticipantResult
+	answer, err := s.changeOnce(ctx, key, func(ctx context.Context, api *client.Client, key string) (err error) {
+		change := api.ChangeParticipants
+		if action.IsDecision() {
+			change = api.DecideJoinRequests
+		}
+		results, err = change(ctx, jid, action, people, key)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if err := s.printResults(answer, results); err != nil {
+		return err
+	}
+	return failed(results, actions[action])
+}
+
+func (s *Shell) printResults(answer client.Answer, results []bridge.ParticipantResult) error {
+	if s.JSON {
+		return s.printJSON(answer.Body)
+	}
+	columns := []column{{title: "JID"}, {title: "RESULT"}, {title: "WHY", flexible: true}}
+	return list(s, all(results), 0, "", columns, func(p bridge.ParticipantResult) []string {
+		why := ""
+		if p.Error != nil {
+			why = *p.Error + inviteOf(p)
+		}
+		return []string{string(p.JID), string(p.Status), why}
+	})
+}
+
+// EditGroup changes the settings of a group.
+func (s *Shell) EditGroup(ctx context.Context, group string, patch bridge.GroupPatch, key string) error {
+	if patch == (bridge.GroupPatch{}) {
+		return Usage("say what to change, as in --subject 'A new name'")
+	}
+	return s.changeGroup(ctx, group, key, "Changed", func(ctx context.Context, api *client.Client, jid bridge.JID, key string) error {
+		_, err := api.ChangeGroup(ctx, jid, patch, key)
+		return err
+	})
+}
+
+// SetGroupPicture makes a file the picture of a group.
+func (s *Shell) SetGroupPicture(ctx context.Context, group, path, key string) error {
+	return s.changeGroup(ctx, group, key, "Changed the picture of", func(ctx context.Context, api *client.Client, jid bridge.JID, key string) error {
+		return withFile(path, func(file io.Reader) error { return api.SetGroupPicture(ctx, jid, file, key) })
+	})
+}
+
+// RemoveGroupPicture removes the picture of a group.
+func (s *Shell) RemoveGroupPicture(ctx context.Context, group, key string) error {
+	return s.changeGroup(ctx, group, key, "Removed the picture of", func(ctx context.Context, api *client.Client, jid bridge.JID, key string) error {
+		return api.RemoveGroupPicture(ctx, jid, key)
+	})
+}
+
+// LeaveGroup leaves a group.
+func (s *Shell) LeaveGroup(ctx context.Context, group, key string) error {
+	return s.changeGroup(ctx, group, key, "Left", func(ctx context.Context, api *client.Client, jid bridge.JID, key string) error {
+		return api.LeaveGroup(ctx, jid, key)
+	})
+}
+
+// changeGroup changes a group once and prints what was done.
+func (s *Shell) changeGroup(ctx context.Context, group, key, did string, do func(ctx context.Context, api *client.Client, jid bridge.JID, key string) error) error {
+	jid, err := s.findGroup(ctx, group)
+	if err != nil {
+		return err
+	}
+	answer, err := s.changeOnce(ctx, key, func(ctx context.Context, api *client.Client, key string) error { return do(ctx, api, jid, key) })
+	if err != nil {
+		return err
+	}
+	return s.printDone(answer, "%s %s.", did, jid)
+}
+
+// GroupLink prints the invite link of a group. With reset it revokes the link and prints the new one.
+func (s *Shell) GroupLink(ctx context.Context, group, key string, reset bool) error {
+	jid, err := s.findGroup(ctx, group)
+	if err != nil {
+		return err
+	}
+	var link bridge.GroupLink
+	var answer client.Answer
+	if reset {
+		answer, err = s.changeOnce(ctx, key, func(ctx context.Context, api *client.Client, key string) (err error) {
+			link, err = api.RevokeGroupLink(ctx, jid, key)
+			return err
+		})
+	} else {
+		link, err = s.API.Answering(&answer).GroupLink(ctx, jid)
+	}
+	if err != nil {
+		return err
+	}
+	return s.printDone(answer, "%s", link.Link)
+}
+
+// JoinGroup joins a group with its link, and prints its JID.
+func (s *Shell) JoinGroup(ctx context.Context, link, key string) error {
+	var join bridge.GroupJoin
+	answer, err := s.changeOnce(ctx, key, func(ctx context.Context, api *client.Client, key string) (err error) {
+		join, err = api.JoinGroup(ctx, link, key)
+		return err
+	})
+	switch {
+	case err != nil:
+		return err
+	case s.JSON:
+		return s.printJSON(answer.Body)
+	}
+	did := "Joined the group."
+	if join.Status == bridge.GroupPending {
+		did = "An admin of the group has to approve."
+	}
+	if err := s.note("%s", did); err != nil {
+		return err
+	}
+	return s.print("%s\n", join.JID)
+}
+
+// JoinRequests prints the requests to join a group.
+func (s *Shell) JoinRequests(ctx context.Context, group string) error {
+	jid, err := s.findGroup(ctx, group)
+	if err != nil {
+		return err
+	}
+	requests, err := s.API.JoinRequests(ctx, jid)
+	if err != nil {
+		return err
+	}
+	columns := []column{{title: "REQUESTED"}, {title: "NAME", most: 32, flexible: true}, {title: "JID"}, {title: "USERNAME"}}
+	return list(s, all(requests), 0, "Nobody asks to join.", columns, func(r bridge.JoinRequest) []string {
+		return []string{s.when(r.RequestedAt), senderOf(r.DisplayName, r.JID), string(r.JID), atName(r.Username)}
+	})
+}

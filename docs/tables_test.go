@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -17,6 +16,8 @@ import (
 	"testing"
 
 	"bridged/docs"
+	"bridged/internal/config"
+	"bridged/internal/shell"
 )
 
 //go:generate go test . -run "TestTables|TestRemedies" -update
@@ -56,7 +57,7 @@ func TestRemedies(t *testing.T) {
 		"// remedies lists sentences of lastError, with … for their variable parts, and what to do about each.\n" +
 		"var remedies = []struct{ sentence, remedy string }{\n")
 	for _, r := range remedies(t) {
-		fmt.Fprintf(source, "\t{%q, %q},\n", r.sentence, plain(r.remedy))
+		fmt.Fprintf(source, "\t{%q, %q},\n", r.sentence, shell.PlainMarkdown(r.remedy, "operations.md"))
 	}
 	source.WriteString("}\n")
 	if err := docs.Compare(path, string(old), source.String(), *update); err != nil {
@@ -68,27 +69,17 @@ func TestRemedies(t *testing.T) {
 func variables(t *testing.T) string {
 	table := new(strings.Builder)
 	table.WriteString("| Variable | Default | |\n|---|---|---|\n")
-	ast.Inspect(parse(t, "../internal/config/config.go"), func(n ast.Node) bool {
-		field, ok := n.(*ast.Field)
-		if !ok || field.Tag == nil {
-			return true
-		}
-		tag := reflect.StructTag(must(strconv.Unquote(field.Tag.Value))(t))
-		name := tag.Get("env")
-		if name == "" {
-			return true
-		}
-		sentence := strings.TrimSuffix(oneLine(field.Doc), ".")
-		if sentence == "" {
-			t.Errorf("the field of %s has no comment", name)
-		}
-		usual := tag.Get("envDefault")
+	described := config.Describe()
+	if names := config.Variables(); len(described) != len(names) {
+		t.Errorf("%d of %d variables have a comment", len(described), len(names))
+	}
+	for _, v := range described {
+		usual := v.Default
 		if usual != "" {
 			usual = "`" + usual + "`"
 		}
-		fmt.Fprintf(table, "| `%s` | %s | %s |\n", name, usual, sentence)
-		return true
-	})
+		fmt.Fprintf(table, "| `%s` | %s | %s |\n", v.Name, usual, v.About)
+	}
 	return table.String()
 }
 
@@ -121,17 +112,6 @@ func remedyTable(t *testing.T) string {
 		fmt.Fprintf(table, "| %s | %s |\n", r.sentence, r.remedy)
 	}
 	return table.String()
-}
-
-var (
-	sameLink  = regexp.MustCompile(`\[([^]]*)\]\(#`)
-	otherLink = regexp.MustCompile(`\[([^]]*)\]\(([^)]*)\)`)
-)
-
-// plain returns a remedy for terminals: without code marks, and with the pages of its links.
-func plain(markdown string) string {
-	linked := otherLink.ReplaceAllString(sameLink.ReplaceAllString(markdown, "[$1](operations.md#"), "$1: docs/$2")
-	return strings.ReplaceAll(linked, "`", "")
 }
 
 // sentenceAfter returns the first text of a file after a position, with "…" for its variable parts.

@@ -28,7 +28,7 @@ var (
 		"import-chat":   {"address_test.go", "--chat", "Weekend"},
 		"group picture": {"1203630@g.us", "address_test.go"}, "hooks preview": {"2", "testdata/payload.json"},
 	})
-	local = []string{"serve", "demo", "backup", "restore", "reindex", "version"}
+	local = []string{"config", "serve", "demo", "backup", "restore", "reindex", "version"}
 )
 
 // withExamples adds the other commands that call a bridge, with the arguments of their first example.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -50,7 +49,7 @@ func (e *environment) newRoot() *cobra.Command {
 			e.blockCommand("block", true), e.blockCommand("unblock", false), e.groupCommand(), e.historyCommand(), e.importChatCommand(), e.importsCommand(),
 		})},
 		{"Connect other programs:", []*cobra.Command{e.webhooksCommand(), e.hooksCommand(), e.tokenCommand(), e.mcpCommand()}},
-		{"Maintain it:", []*cobra.Command{e.statusCommand(), e.reconnectCommand(), e.logoutCommand(), e.backupCommand(), e.restoreCommand(), e.reindexCommand(), e.healthcheckCommand(), e.versionCommand()}},
+		{"Maintain it:", []*cobra.Command{e.statusCommand(), e.configCommand(), e.reconnectCommand(), e.logoutCommand(), e.backupCommand(), e.restoreCommand(), e.reindexCommand(), e.healthcheckCommand(), e.versionCommand()}},
 	} {
 		root.AddGroup(&cobra.Group{ID: group.title, Title: group.title})
 		for _, c := range group.commands {
@@ -75,8 +74,8 @@ func (e *environment) newCommand(usage, help string, do func(args []string) erro
 			return err
 		}
 		err := do(args)
-		if faults, are := errors.AsType[config.Faults](err); are && e.envFile != "" {
-			return append(faults, fmt.Sprintf("%s was read, too, and set %d variables", e.envFile, e.fromFile))
+		if faults, are := errors.AsType[config.Faults](err); are && len(e.file.Set) > 0 {
+			return append(faults, fmt.Sprintf("%s was read, too, and set %d variables", e.file.Name, len(e.file.Set)))
 		}
 		return err
 	}}
@@ -135,13 +134,8 @@ func (e *environment) readEnvFile(c *cobra.Command) (err error) {
 	if file.Changed && file.Value.String() == "" {
 		return shell.Usage("--%s: expected a value", envFileFlag)
 	}
-	own := len(e.environ)
-	var warning string
-	if e.environ, warning, err = config.WithEnvFile(e.environ, file.Value.String()); warning != "" {
-		fmt.Fprintln(e.stderr, "bridged: "+shell.Printable(warning))
-	}
-	if e.fromFile = len(e.environ) - own; err == nil && e.fromFile > 0 {
-		e.envFile = cmp.Or(file.Value.String(), config.EnvFile)
+	if e.environ, e.file, err = config.WithEnvFile(e.environ, file.Value.String()); e.file.Warning != "" {
+		fmt.Fprintln(e.stderr, "bridged: "+shell.Printable(e.file.Warning))
 	}
 	return err
 }

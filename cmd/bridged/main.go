@@ -53,9 +53,8 @@ type environment struct {
 	stdout  io.Writer
 	stderr  io.Writer
 
-	isStarted bool   // the command line is valid, and the command runs
-	envFile   string // the file whose variables were used, or ""
-	fromFile  int    // the number of its variables
+	isStarted bool            // the command line is valid, and the command runs
+	file      config.FileRead // the file whose variables were added to environ
 }
 
 // run runs the whole program and returns its exit code.

@@ -35,8 +35,8 @@ func (e *environment) serve([]string) error {
 	if err != nil {
 		return err
 	}
-	if e.envFile != "" {
-		bridge.log.Info().Str("file", e.envFile).Int("variables", e.fromFile).Msg("variables were read from a file")
+	if len(e.file.Set) > 0 {
+		bridge.log.Info().Str("file", e.file.Name).Int("variables", len(e.file.Set)).Msg("variables were read from a file")
 	}
 	report := func(state string) {
 		if err := notify(e.environ, state); err != nil {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -36,7 +37,7 @@ func (e *environment) statusCommand() *cobra.Command {
 		case s.JSON:
 			return shell.PrintJSON(s.Out, report)
 		}
-		return printRows(s, report.rows())
+		return printRows(s.Out, s.Width, report.rows())
 	})
 	c.Flags().BoolVar(&check, "check", false, "Only check whether reading and sending work now, as GET /readyz does. If not, print the reason and fail with exit code 1")
 	return example(c, "bridged status", "bridged status --check")
@@ -255,22 +256,25 @@ func whose(user *bridge.User) string {
 
 func localMoment(at bridge.Time) string { return doctor.Moment(at, time.Local) }
 
-// printRows prints rows. On a terminal it wraps their texts.
-func printRows(s *shell.Shell, rows []row) error {
-	const indent = 13
+// printRows prints rows. On a terminal, which has some columns, it wraps their texts.
+func printRows(w io.Writer, columns int, rows []row) error {
+	indent := 13
 	for _, r := range rows {
-		lines := []string{r.text}
+		indent = max(indent, len(r.label)+2)
+	}
+	for _, r := range rows {
+		lines := strings.Split(r.text, "\n")
 		if r.remedy != "" {
 			lines = append(lines, "→ "+r.remedy)
 		}
-		label := r.label
+		label := shell.Printable(r.label)
 		for _, line := range lines {
 			wrapped := []string{shell.Printable(line)}
-			if s.Width > 0 {
-				wrapped = shell.Wrap(wrapped[0], max(s.Width-indent, indent))
+			if columns > 0 {
+				wrapped = shell.Wrap(wrapped[0], max(columns-indent, indent))
 			}
 			for _, part := range wrapped {
-				if _, err := fmt.Fprintf(s.Out, "%-*s%s\n", indent, label, part); err != nil {
+				if _, err := fmt.Fprintf(w, "%-*s%s\n", indent, label, part); err != nil {
 					return err
 				}
 				label = ""

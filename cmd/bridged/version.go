@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"runtime"
 	"runtime/debug"
@@ -31,7 +32,7 @@ func (e *environment) versionCommand() *cobra.Command {
 	c := e.newCommand("version", versionHelp+versionCheckHelp, func([]string) error {
 		switch {
 		case file != "":
-			return e.printVersionCheck(file, asJSON)
+			return printVersionCheck(e.stdout, file, asJSON)
 		case asJSON:
 			return shell.PrintJSON(e.stdout, struct {
 				Version   string `json:"version"`
@@ -51,15 +52,15 @@ func (e *environment) versionCommand() *cobra.Command {
 }
 
 // printVersionCheck compares this program with a file, prints the result, and fails if it is outdated.
-func (e *environment) printVersionCheck(file string, asJSON bool) error {
+func printVersionCheck(w io.Writer, file string, asJSON bool) error {
 	check, err := checkVersion(file, os.Stdin)
 	switch {
 	case err != nil:
 		return err
 	case asJSON:
-		err = shell.PrintJSON(e.stdout, check)
+		err = shell.PrintJSON(w, check)
 	case !check.Outdated:
-		err = shell.Printf(e.stdout, "bridged %s is up to date: the latest release is %s.\n", check.Version, check.Latest)
+		err = shell.Printf(w, "bridged %s is up to date: the latest release is %s.\n", check.Version, check.Latest)
 	}
 	if check.Outdated {
 		err = errors.Join(err, fmt.Errorf("version %s is outdated: %s is released", check.Version, check.Latest))

@@ -105,7 +105,7 @@ func secret(name, value, file string, faults *Faults) string {
 		return value
 	}
 	if value != "" {
-		faults.add("set %[1]s or %[1]s_FILE, not both", name)
+		faults.add("%[1]s and %[1]s_FILE are both set: unset one of them", name)
 		return value
 	}
 	data, err := os.ReadFile(file)

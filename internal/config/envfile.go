@@ -18,25 +18,34 @@ const EnvFile = ".env"
 
 const maxEnvFile = 1 << 20 // bytes
 
+// FileRead is the result of reading a file with variables.
+type FileRead struct {
+	Name       string   // "" if no file was read
+	Set        []string // the names of the variables that it sets
+	Overridden []string // the names of the others, which the environment sets
+	Warning    string   // a sentence that says why the file was left out
+}
+
 // WithEnvFile returns an environment with the variables of a file added. A variable that the
 // environment sets wins over the file, also in its other form with or without _FILE. An empty name
 // means [EnvFile]: it may be missing, and if other users may read it, it is left out and the warning
 // says why.
-func WithEnvFile(environ []string, name string) (_ []string, warning string, err error) {
+func WithEnvFile(environ []string, name string) (_ []string, file FileRead, err error) {
 	isDefault := name == ""
 	if isDefault {
 		name = EnvFile
 		if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
-			return environ, "", nil
+			return environ, file, nil
 		}
 	}
 	text, err := readEnvFile(name)
 	if exposed, is := errors.AsType[exposedFile](err); is && isDefault {
-		return environ, exposed.Error() + "; until then it is not read", nil
+		return environ, FileRead{Warning: exposed.Error() + "; until then it is not read"}, nil
 	}
 	if err != nil {
-		return nil, "", Faults{err.Error()}
+		return nil, file, Faults{err.Error()}
 	}
+	file.Name = name
 	own := env.ToMap(environ)
 	read, err := parseEnvFile(text)
 	if err != nil {
@@ -44,7 +53,7 @@ func WithEnvFile(environ []string, name string) (_ []string, warning string, err
 		if isDefault {
 			fault += "; if the file is another program's, leave it out with: --env-file " + os.DevNull
 		}
-		return nil, "", Faults{fault}
+		return nil, file, Faults{fault}
 	}
 	var settings []string
 	for _, v := range read {
@@ -53,11 +62,14 @@ func WithEnvFile(environ []string, name string) (_ []string, warning string, err
 			twin = of
 		}
 		_, isSet := own[v.name]
-		if own[twin] == "" && !isSet {
-			settings = append(settings, v.name+"="+v.value)
+		if own[twin] != "" || isSet {
+			file.Overridden = append(file.Overridden, v.name)
+			continue
 		}
+		file.Set = append(file.Set, v.name)
+		settings = append(settings, v.name+"="+v.value)
 	}
-	return slices.Concat(settings, environ), "", nil
+	return slices.Concat(settings, environ), file, nil
 }
 
 // exposedFile is the error of a file that other users may read: a sentence with its remedy.

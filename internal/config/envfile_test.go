@@ -68,10 +68,13 @@ func TestEnvFile_IsOverridden(t *testing.T) {
 	if err := os.WriteFile(file, []byte("BRIDGE_TOKEN=of-the-file\nWEBHOOK_SECRET_FILE=/x\nPHONE_NUMBER=1\nENABLE_SEND=true\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	environ, warning, err := WithEnvFile([]string{"BRIDGE_TOKEN_FILE=/run/token", "WEBHOOK_SECRET=own", "PHONE_NUMBER="}, file)
+	environ, read, err := WithEnvFile([]string{"BRIDGE_TOKEN_FILE=/run/token", "WEBHOOK_SECRET=own", "PHONE_NUMBER="}, file)
 	got := env.ToMap(environ)
-	if err != nil || warning != "" || got["BRIDGE_TOKEN"] != "" || got["WEBHOOK_SECRET_FILE"] != "" || got["PHONE_NUMBER"] != "" || got["ENABLE_SEND"] != "true" {
-		t.Errorf("%q, %q, %v", environ, warning, err)
+	if err != nil || read.Warning != "" || got["BRIDGE_TOKEN"] != "" || got["WEBHOOK_SECRET_FILE"] != "" || got["PHONE_NUMBER"] != "" || got["ENABLE_SEND"] != "true" {
+		t.Errorf("%q, %+v, %v", environ, read, err)
+	}
+	if set, overridden := strings.Join(read.Set, " "), strings.Join(read.Overridden, " "); set != "ENABLE_SEND" || overridden != "BRIDGE_TOKEN WEBHOOK_SECRET_FILE PHONE_NUMBER" {
+		t.Errorf("it sets %s, and not %s", set, overridden)
 	}
 }
 
@@ -79,8 +82,8 @@ func TestEnvFile_IsOverridden(t *testing.T) {
 // named has to be read.
 func TestEnvFile_IsPrivate(t *testing.T) {
 	t.Chdir(t.TempDir())
-	if environ, warning, err := WithEnvFile([]string{"A=b"}, ""); err != nil || warning != "" || len(environ) != 1 {
-		t.Errorf("without a file: %q, %q, %v", environ, warning, err)
+	if environ, read, err := WithEnvFile([]string{"A=b"}, ""); err != nil || read.Warning != "" || len(environ) != 1 {
+		t.Errorf("without a file: %q, %q, %v", environ, read.Warning, err)
 	}
 	if _, _, err := WithEnvFile(nil, EnvFile); !strings.Contains(errorText(err), "cannot be read") {
 		t.Errorf("a file that is named and missing: %v", err)
@@ -89,12 +92,12 @@ func TestEnvFile_IsPrivate(t *testing.T) {
 		if err := errors.Join(os.RemoveAll(EnvFile), os.WriteFile(EnvFile, []byte("A=hush"), 0o600), os.Chmod(EnvFile, mode)); err != nil {
 			t.Fatal(err)
 		}
-		environ, warning, err := WithEnvFile(nil, "")
-		if err != nil || (len(environ) == 1) != isPrivate || strings.Contains(warning, "chmod 600 .env") == isPrivate {
-			t.Errorf("%o: %q, %q, %v", mode, environ, warning, err)
+		environ, read, err := WithEnvFile(nil, "")
+		if err != nil || (len(environ) == 1) != isPrivate || strings.Contains(read.Warning, "chmod 600 .env") == isPrivate {
+			t.Errorf("%o: %q, %q, %v", mode, environ, read.Warning, err)
 		}
-		if _, warning, err := WithEnvFile(nil, EnvFile); (err == nil) != isPrivate || warning != "" || strings.Contains(errorText(err), "hush") {
-			t.Errorf("%o, named: %q, %v", mode, warning, err)
+		if _, read, err := WithEnvFile(nil, EnvFile); (err == nil) != isPrivate || read.Warning != "" || strings.Contains(errorText(err), "hush") {
+			t.Errorf("%o, named: %q, %v", mode, read.Warning, err)
 		}
 	}
 }
@@ -108,8 +111,8 @@ func TestEnvFile_CanBeLeftOut(t *testing.T) {
 	if _, _, err := WithEnvFile(nil, ""); !strings.Contains(errorText(err), "--env-file "+os.DevNull) {
 		t.Errorf("a file with faults: %v", err)
 	}
-	if environ, warning, err := WithEnvFile([]string{"A=b"}, os.DevNull); err != nil || warning != "" || len(environ) != 1 {
-		t.Errorf("without: %q, %q, %v", environ, warning, err)
+	if environ, read, err := WithEnvFile([]string{"A=b"}, os.DevNull); err != nil || read.Warning != "" || len(environ) != 1 {
+		t.Errorf("without: %q, %q, %v", environ, read.Warning, err)
 	}
 	if _, _, err := WithEnvFile(nil, "."); !strings.Contains(errorText(err), "is a directory") {
 		t.Errorf("a directory: %v", err)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/url"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 )
@@ -41,7 +42,7 @@ func shownSetting(name, text string) string {
 	switch {
 	case text == "", text == "true", text == "false": // no secret is a switch
 		return text
-	case strings.HasSuffix(name, "_TOKEN") || strings.HasSuffix(name, "_SECRET") || strings.HasSuffix(name, "_KEY"):
+	case isSecret(name):
 		return "set"
 	case strings.HasSuffix(name, "_URL"):
 		return withoutSecrets(text)
@@ -49,13 +50,18 @@ func shownSetting(name, text string) string {
 	return text
 }
 
+// isSecret reports whether the value of a variable is never shown.
+func isSecret(name string) bool {
+	return slices.ContainsFunc([]string{"_TOKEN", "_SECRET", "_KEY"}, func(end string) bool { return strings.HasSuffix(name, end) })
+}
+
 // withoutSecrets returns URLs without user, password and path. The path of a webhook's URL may be
-// a secret.
+// a secret. Of a text that is no URL it only says that it is set.
 func withoutSecrets(list string) string {
 	addresses := strings.Split(list, ",")
 	for i, address := range addresses {
 		at, err := url.Parse(strings.TrimSpace(address))
-		if err != nil {
+		if err != nil || at.Host == "" {
 			addresses[i] = "set"
 			continue
 		}

@@ -1,8 +1,10 @@
 package shell
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -128,6 +130,19 @@ func PrintableLines(s string) string {
 		lines[i] = Printable(line)
 	}
 	return strings.Join(lines, "\n")
+}
+
+// link matches a link of Markdown.
+var link = regexp.MustCompile(`\[([^]]*)\]\(([^#)]*)([^)]*)\)`)
+
+// PlainMarkdown returns a sentence of a page under docs/ for terminals: without code marks, and with the
+// targets of its links.
+func PlainMarkdown(text, page string) string {
+	text = link.ReplaceAllStringFunc(text, func(found string) string {
+		parts := link.FindStringSubmatch(found)
+		return parts[1] + ": docs/" + cmp.Or(parts[2], page) + parts[3]
+	})
+	return strings.ReplaceAll(text, "`", "")
 }
 
 // PrintJSON prints a value as JSON on one line. Characters that act on a terminal are escaped.

@@ -23,6 +23,18 @@ func groupContact(group bridge.JID) string {
 	return ""
 }
 
+// ContactID returns the id under which clients of the API see a chat as a contact: the digits of a person's
+// number, or of the LID if no number is known. It returns "" if the chat cannot be a contact.
+func ContactID(chat bridge.JID) string {
+	switch {
+	case chat.IsGroup():
+		return groupContact(chat)
+	case chat.Server() != bridge.ServerUser && !chat.IsLID(), !isDigits(chat.User()), len(chat.User()) > contactDigits:
+		return ""
+	}
+	return chat.User()
+}
+
 // groupOf returns the group with an id as a contact, or "" if it is none.
 func groupOf(digits string) bridge.JID {
 	digits = strings.TrimPrefix(digits, "+")

@@ -25,6 +25,18 @@ func TestStandIn_BothWays(t *testing.T) {
 	}
 }
 
+// A chat that clients cannot address has no id as a contact.
+func TestContactID_OfChats(t *testing.T) {
+	for chat, want := range map[bridge.JID]string{
+		"15551234567@s.whatsapp.net": "15551234567", "123456789012345@lid": "123456789012345", "120363025246125486@g.us": "999025246125486",
+		"15551234567-1600000000@g.us": "", "1234567890123456@lid": "", "status@broadcast": "", "a-name@import": "", "u1@interop": "",
+	} {
+		if got := ContactID(chat); got != want {
+			t.Errorf("%s is %q, want %q", chat, got, want)
+		}
+	}
+}
+
 // Digits that a person's hidden identity has, too, lead to neither that person nor the group.
 func TestStandIn_NeverAPersonInsteadOfAGroup(t *testing.T) {
 	s := newScene(t)

@@ -34,6 +34,9 @@ func refOf(chat bridge.JID, m *bridge.Message) messageRef {
 // messageID returns the message's id for clients.
 func (m messageRef) messageID() string { return messagePrefix + m.encoded() }
 
+// MessageID returns the id that clients of the API see for a message of a chat.
+func MessageID(chat bridge.JID, m *bridge.Message) string { return refOf(chat, m).messageID() }
+
 // fileID returns the id of the message's file for clients.
 func (m messageRef) fileID() string { return filePrefix + m.encoded() }
 

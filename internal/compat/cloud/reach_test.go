@@ -163,6 +163,10 @@ func TestRoutes_RefusesWhatBridgedDoesNotDo(t *testing.T) {
 		sends(`{"type":"text","text":{"body":"x"}}`, "", ""),
 		sends(`{"status":"delivered","message_id":"`+clubMessage+`"}`, "", ""),
 		sends(`[]`, "", ""),
+		sends(toClub+`,"type":"text","text":{"body":"`+HistoryMark+`**Ada** wrote"}}`, "", ""),
+		sends(toClub+`,"text":{"body":"the note:\n`+HistoryMark+`Ada wrote"}}`, "", ""),
+		sends(toClub+`,"type":"image","image":{"link":"https://example.org/a.png","caption":"`+HistoryMark+`Ada wrote"}}`, "", ""),
+		sends(toClub+`,"type":"interactive","interactive":{"type":"button","body":{"text":"`+HistoryMark+`"},"action":{"buttons":[{"reply":{"id":"a","title":"A"}}]}}}`, "", ""),
 	} {
 		got, answer := ask(t, s, r, compattest.Operator)
 		fault, _ := answer["error"].(object)

@@ -63,8 +63,25 @@ func (a adapter) send(c *compat.Call, in outgoing) (any, error) {
 	}, err
 }
 
+// HistoryMark begins each private note with which a client shows messages of the past. It is invisible. A text
+// with the mark is refused, so that no client can send the past to people once more.
+const HistoryMark = "\u2063\u2064\u2063"
+
+// isHistory reports whether the text of a message, or the caption of its file, has the mark of a note.
+func (in *outgoing) isHistory() bool {
+	f, _ := in.file()
+	texts := string(in.Text.Body) + string(f.Caption)
+	if in.Interactive != nil {
+		texts += in.Interactive.Body.Text
+	}
+	return strings.Contains(texts, HistoryMark)
+}
+
 // sendAs sends a message of the type in the body.
 func (a adapter) sendAs(c *compat.Call, in *outgoing) (m bridge.Message, err error) {
+	if in.isHistory() {
+		return m, bridge.Invalid("this is a note about a message of the past, which bridged wrote into your inbox: it is not sent again")
+	}
 	if in.Type == "template" {
 		return m, bridge.Fail(noTemplate, "there are no templates: bridged sends texts at any time, so send the text itself")
 	}

@@ -27,6 +27,7 @@ var (
 		"pair": nil, "doctor": nil, "mcp": nil, "healthcheck": nil, "tail": {"--since", "0"},
 		"import-chat":   {"address_test.go", "--chat", "Weekend"},
 		"group picture": {"1203630@g.us", "address_test.go"}, "hooks preview": {"2", "testdata/payload.json"},
+		"chatwoot backfill": {"--url", "http://127.0.0.1:1", "--account", "1", "--inbox", "1"},
 	})
 	local = []string{"config", "serve", "demo", "backup", "restore", "reindex", "version"}
 )
@@ -84,7 +85,7 @@ func typed(t *testing.T, name string, flags []string, variables ...string) (code
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	environ := append([]string{
-		"BRIDGE_TOKEN=a-token-of-some-length", "LISTEN_ADDR=127.0.0.1:1", "PROXY_URL=http://127.0.0.1:1", "DATA_DIR=" + t.TempDir(),
+		"BRIDGE_TOKEN=a-token-of-some-length", "CHATWOOT_TOKEN=a-token", "LISTEN_ADDR=127.0.0.1:1", "PROXY_URL=http://127.0.0.1:1", "DATA_DIR=" + t.TempDir(),
 	}, variables...)
 	var printed bytes.Buffer
 	code = run(ctx, slices.Concat(strings.Fields(name), callers[name], flags), environ, &printed, &printed)

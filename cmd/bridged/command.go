@@ -48,7 +48,7 @@ func (e *environment) newRoot() *cobra.Command {
 		{"Change chats:", slices.Concat(e.chatStateCommands(), []*cobra.Command{
 			e.blockCommand("block", true), e.blockCommand("unblock", false), e.groupCommand(), e.historyCommand(), e.importChatCommand(), e.importsCommand(),
 		})},
-		{"Connect other programs:", []*cobra.Command{e.webhooksCommand(), e.hooksCommand(), e.tokenCommand(), e.mcpCommand()}},
+		{"Connect other programs:", []*cobra.Command{e.webhooksCommand(), e.hooksCommand(), e.tokenCommand(), e.mcpCommand(), e.chatwootCommand()}},
 		{"Maintain it:", []*cobra.Command{e.statusCommand(), e.configCommand(), e.reconnectCommand(), e.logoutCommand(), e.backupCommand(), e.restoreCommand(), e.reindexCommand(), e.healthcheckCommand(), e.versionCommand()}},
 	} {
 		root.AddGroup(&cobra.Group{ID: group.title, Title: group.title})

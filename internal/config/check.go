@@ -127,9 +127,14 @@ func (c *Config) CheckToken(faults *Faults) {
 		faults.add("BRIDGE_TOKEN is not set: choose a secret of at least %d characters, for example with: openssl rand -hex 24", minTokenLength)
 	case len(c.Token) < minTokenLength:
 		faults.add("BRIDGE_TOKEN is too short: it must have at least %d characters, for example from: openssl rand -hex 24", minTokenLength)
-	case strings.ContainsFunc(c.Token, func(r rune) bool { return r <= ' ' || r > '~' }):
+	case !isVisible(c.Token):
 		faults.add("BRIDGE_TOKEN must be visible ASCII characters without spaces: it travels in a header")
 	}
+}
+
+// isVisible reports whether a text is visible ASCII characters without spaces, as a secret in a header must be.
+func isVisible(text string) bool {
+	return text != "" && !strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' })
 }
 
 func (c *Config) checkPhoneNumber(faults *Faults) {

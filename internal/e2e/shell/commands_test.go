@@ -12,6 +12,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"bridged/internal/chatwoot/chatwoottest"
 	. "bridged/internal/e2e/harness"
 	"bridged/internal/simnet"
 )
@@ -32,6 +33,7 @@ func TestCommands(t *testing.T) {
 				"exits": exits, "bridge": s.start, "stops": s.stops, "starts": s.starts, "listens-everywhere": s.listensEverywhere,
 				"phone-types-code": s.phoneTypesCode, "phone-scans": s.phoneScans,
 				"company": s.company, "says": s.says, "hears": s.hears, "founds": s.founds, "gives": s.gives, "sees-edit": s.seesEdit, "sees-reaction": s.seesReaction, "loses-answers": s.losesAnswers,
+				"chatwoot": s.startChatwoot, "chatwoot-shows": s.chatwootShows, "chatwoot-fails": s.chatwootFails, "chatwoot-rule": s.chatwootRule,
 			}})
 		})
 	}
@@ -61,6 +63,7 @@ type scene struct {
 	t     *testing.T
 	owner *simnet.Phone
 	cast  *Cast // of a company
+	inbox *chatwoottest.Server
 	*Process
 }
 

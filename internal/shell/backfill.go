@@ -1,0 +1,64 @@
+package shell
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"bridged/internal/chatwoot"
+	"bridged/internal/client"
+)
+
+// Backfill sends stored messages into an inbox of Chatwoot.
+type Backfill struct {
+	Since, Before string
+	Chats         []string          // all if empty
+	Run           chatwoot.Backfill // without what the fields above and the shell have
+}
+
+// Backfill sends the messages and prints what was sent.
+func (s *Shell) Backfill(ctx context.Context, q Backfill) (err error) {
+	b := &q.Run
+	b.Bridge, b.Text, b.Zone = s.API, messageText, s.Now().Location()
+	b.Note = func(text string) error { return s.note("%s", text) }
+	if b.Since, b.Until, err = s.between(q.Since, q.Before); err != nil {
+		return err
+	}
+	for _, name := range q.Chats {
+		chat, err := s.find(ctx, name)
+		if err != nil {
+			return err
+		}
+		b.Chats = append(b.Chats, chat)
+	}
+	result, err := b.Run(ctx)
+	_, isRefused := errors.AsType[*chatwoot.Refusal](err)
+	if err == nil || !isRefused && result.Messages > 0 {
+		err = errors.Join(err, s.printBackfill(result))
+	}
+	_, isOfBridge := errors.AsType[*client.Error](err)
+	const again = "run the command again: it continues, and sends no message twice"
+	switch {
+	case errors.Is(err, context.Canceled):
+		return hinted(errors.New("interrupted"), again)
+	case isRefused, isOfBridge:
+		return err
+	case err != nil:
+		return hinted(err, again)
+	case result.Refused > 0:
+		return fmt.Errorf("Chatwoot refused %d messages or chats, which the lines above name", result.Refused)
+	}
+	return nil
+}
+
+func (s *Shell) printBackfill(r chatwoot.Result) error {
+	if s.JSON {
+		return s.printJSON(r)
+	}
+	verb := "Sent"
+	if r.DryRun {
+		verb = "Would send"
+	}
+	return s.print("%s %d messages of %d chats, %d files, %d pictures; new contacts: %d.\nThere already: %d messages. Left out: %d files, and %d chats that Chatwoot cannot address.\n",
+		verb, r.Messages, r.Chats, r.Files, r.Pictures, r.Contacts, r.Present, r.FilesLeft, r.ChatsLeft)
+}

@@ -87,7 +87,7 @@ func (c *Client) webhooks(ctx context.Context) ([]webhook, error) {
 	return answer.Payload.Webhooks, err
 }
 
-// contact is a person in Chatwoot. Inboxes are those in which they have conversations.
+// contact is a person in Chatwoot, with their ids in inboxes.
 type contact struct {
 	ID        int64
 	Name      string

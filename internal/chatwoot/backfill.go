@@ -14,8 +14,8 @@ import (
 	"bridged/internal/compat/cloud"
 )
 
-// Backfill sends stored messages into an inbox. It can be repeated: each message has its id as source id, and
-// those that the inbox has are not sent again. Only one may run at a time for an inbox.
+// Backfill sends stored messages into an inbox. It can be repeated: each message has its id as source id, and a
+// message that the inbox has is not sent again. Only one may run at a time for an inbox.
 type Backfill struct {
 	Bridge   *client.Client
 	Chatwoot *Client
@@ -42,7 +42,7 @@ type Backfill struct {
 	state   *state
 }
 
-// Result counts what was done or, in a dry run, what would be done.
+// Result counts the messages, files and contacts that were sent. A dry run counts those to send.
 type Result struct {
 	DryRun    bool `json:"dryRun"`
 	Chats     int  `json:"chats"`    // with messages of the time
@@ -171,7 +171,7 @@ type thread struct {
 	*Backfill
 	chat         bridge.Chat
 	id           string // of the contact, in digits
-	conversation int64  // 0 if there is none yet, in a dry run
+	conversation int64  // 0 before it exists, in a dry run
 	private      bool   // gets private notes only
 	seen         map[string]bool
 	last         int64 // the id of the last message of the conversation that was seen
@@ -275,7 +275,7 @@ func (t *thread) create(ctx context.Context, m message) error {
 	return nil
 }
 
-// look reads the messages of the conversation after those that were read before.
+// look reads the messages of the conversation that were created after the last look.
 func (t *thread) look(ctx context.Context) error {
 	return t.Chatwoot.messages(ctx, t.conversation, t.last, func(m stored) {
 		t.seen[m.SourceID] = true

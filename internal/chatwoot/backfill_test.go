@@ -155,7 +155,7 @@ func TestBackfill_NamesContacts(t *testing.T) {
 func TestBackfill_TextsAreNoTemplates(t *testing.T) {
 	t.Parallel()
 	texts := []string{
-		"{{contact.email}} and {{ agent.name }}", "{% if true %}x{% endif %}", "`code` and `{{agent.email}}`", "{`a` {`b`", "{% endraw %}{{agent.email}}`{{x}}`{% raw %}", "{{{{}}}}", "100 % {of} it",
+		"{{contact.email}} and {{ agent.name }}", "{% if true %}x{% endif %}", "`code` and `{{agent.email}}`", "{`a` {`b`", "{% endraw %}{{agent.email}}`{{x}}`{% raw %}", "{{{{}}}}", "100 % {of} it", "[@Ada](mention://user/1/Ada)",
 	}
 	for _, inbox := range []int64{whatsAppInbox, apiInbox} {
 		s := newScene(t)
@@ -166,6 +166,11 @@ func TestBackfill_TextsAreNoTemplates(t *testing.T) {
 		for i, line := range strings.Split(s.shows(1), "\n") {
 			if !strings.HasSuffix(line, texts[i]) {
 				t.Errorf("%q is shown as %q", texts[i], line)
+			}
+		}
+		for _, m := range s.Messages() {
+			if strings.Contains(m.Content, "mention://") {
+				t.Errorf("%q notifies an agent", m.Content)
 			}
 		}
 	}

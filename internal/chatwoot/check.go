@@ -102,8 +102,8 @@ func (b *Backfill) checkRules(ctx context.Context) error {
 	return nil
 }
 
-// mayMatch reports whether what the history creates could match a rule. A rule whose conditions all must be met
-// does not match if one of them asks for other inboxes or, if only notes are created, for incoming messages.
+// mayMatch reports whether a message or conversation of the history could match a rule. A rule whose conditions
+// all must be met does not match if one of them asks for other inboxes or, if only notes are created, for incoming messages.
 func (b *Backfill) mayMatch(r rule) bool {
 	for _, c := range r.Conditions {
 		if strings.EqualFold(c.Joined, "or") {

@@ -32,6 +32,7 @@ func TestCheck_Refuses(t *testing.T) {
 	set := func(inbox int64, name string, value any) func(*scene) {
 		return func(s *scene) { s.Set(inbox, name, value) }
 	}
+	bridge := newScene(t, talk()...)
 	for name, c := range map[string]struct {
 		inbox int64
 		set   func(*scene)
@@ -63,7 +64,7 @@ func TestCheck_Refuses(t *testing.T) {
 			s.Webhooks = []object{{"url": "https://x", "subscriptions": []string{"message_created"}}}
 		}, ""},
 	} {
-		s := newScene(t, talk()...)
+		s := bridge.with(t)
 		c.set(s)
 		_, err := s.run(t.Context(), s.backfill(c.inbox))
 		_, isRefusal := errors.AsType[*Refusal](err)

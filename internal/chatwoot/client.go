@@ -2,7 +2,7 @@
 //
 // Nothing that it does makes Chatwoot send a message to a person. Chatwoot delivers outgoing messages of a
 // WhatsApp inbox, so such an inbox gets private notes only. An inbox of the type API gets incoming and outgoing
-// messages, if Chatwoot posts those of the inbox nowhere. [Backfill] checks this before it writes.
+// messages, unless Chatwoot passes them on to other programs. [Backfill] checks this before it writes.
 package chatwoot
 
 import (
@@ -52,7 +52,8 @@ func New(o Options) *Client {
 		base: fmt.Sprintf("%s/api/v1/accounts/%d", strings.TrimSuffix(o.URL, "/"), o.Account), token: o.Token,
 		pace: rate.NewLimiter(rate.Every(time.Minute/time.Duration(max(o.PerMinute, 1))), 1), note: o.Note,
 		pauseOf: func(d time.Duration) time.Duration { return d },
-		http: &http.Client{Timeout: timeout, CheckRedirect: func(*http.Request, []*http.Request) error {
+		// As everywhere but for WhatsApp, no proxy is used.
+		http: &http.Client{Timeout: timeout, Transport: &http.Transport{ForceAttemptHTTP2: true}, CheckRedirect: func(*http.Request, []*http.Request) error {
 			return http.ErrUseLastResponse // the token would be sent to the other address
 		}},
 	}
@@ -100,7 +101,7 @@ const (
 	longestPause   = 10 * time.Minute
 )
 
-// pause returns how long to wait before another attempt, or false if there is none.
+// pause returns how long to wait before another attempt, or false if the call must not be repeated.
 func pause(err error, attempt int) (time.Duration, bool) {
 	e, answered := errors.AsType[*Error](err)
 	switch {

@@ -36,7 +36,7 @@ func (t *thread) open(ctx context.Context) error {
 }
 
 // findContact returns the contact that the live connection uses, and its id in the inbox: the contact that has
-// the number there, in either spelling of it, or else the contact with the number. Its ID is 0 if there is none.
+// the number there, in either spelling of it, or else the contact with the number. Its ID is 0 if neither exists.
 func (t *thread) findContact(ctx context.Context) (found contact, source string, err error) {
 	spellings := append([]string{t.id}, bridge.PhoneAliases(t.id)...)
 	for i, digits := range spellings {
@@ -83,7 +83,7 @@ func (t *thread) complete(ctx context.Context, c contact) error {
 		return nil
 	}
 	picture, mimeType, err := t.Bridge.Picture(ctx, t.chat.JID, bridge.PicturePreview)
-	if err != nil || len(picture) == 0 { // most often there is none that the account may see
+	if err != nil || len(picture) == 0 { // most often the contact shows no picture to the account
 		return ctx.Err()
 	}
 	err = t.Chatwoot.setPicture(ctx, c.ID, picture, mimeType)
@@ -97,7 +97,7 @@ func (t *thread) complete(ctx context.Context, c contact) error {
 }
 
 // openConversation chooses the conversation, or creates it, and reads the messages of all the contact's
-// conversations in the inbox: those of the live connection may be in another one.
+// conversations in the inbox: a message that arrived live may be in another one.
 func (t *thread) openConversation(ctx context.Context, of contact, source string) error {
 	all, err := t.conversationsOf(ctx, of)
 	if err != nil {

@@ -40,9 +40,10 @@ func (t *thread) author(m bridge.Message) string {
 	return strings.Join(strings.Fields(name), " ")
 }
 
-// literal separates characters that Chatwoot would evaluate as a template in outgoing messages and notes. It also
-// wraps code between backquotes into template tags itself.
+// literal separates characters that Chatwoot would evaluate in outgoing messages and notes: tags of templates, into
+// which it also wraps code between backquotes, and the address that notifies an agent who is mentioned in a note.
 func literal(text string) string {
+	text = strings.ReplaceAll(text, "mention://", "mention:\u200b//")
 	var b strings.Builder
 	for i := range len(text) {
 		b.WriteByte(text[i])

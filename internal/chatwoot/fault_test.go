@@ -28,6 +28,7 @@ var faults = map[string]chatwoottest.Fault{
 // Whatever fails for a while, at whichever call, each message is sent once, in order.
 func TestFaults_NoMessageIsLostOrDoubled(t *testing.T) {
 	t.Parallel()
+	bridge := newScene(t, talk()...)
 	for name, fault := range faults {
 		for _, request := range []string{
 			"GET /inboxes/1", "GET /automation_rules", "POST /contacts/filter", "POST /contacts", "GET /conversations", "POST /conversations", "GET /messages", "POST /messages",
@@ -35,7 +36,7 @@ func TestFaults_NoMessageIsLostOrDoubled(t *testing.T) {
 			if fault.Status == 422 && (strings.HasPrefix(request, "GET") || request == "POST /contacts/filter") {
 				continue // nothing that reads is refused for a while
 			}
-			s := newScene(t, talk()...)
+			s := bridge.with(t)
 			fault.Request, fault.Skip = request, 0
 			if request == "POST /messages" {
 				fault.Skip = 1
@@ -68,10 +69,11 @@ func TestFaults_EndTheRun(t *testing.T) {
 // doubles and gaps, with and without its file.
 func TestKill_AnywhereAndAgain(t *testing.T) {
 	t.Parallel()
+	bridge := newScene(t, append(talk(), said(ana, "B1", "Ana", "oi", 0), said(ana, "B2", "Ana", "tudo bem?", 1))...)
 	for takesEffect, states := range map[bool][]bool{false: {false}, true: {false, true}} {
 		for _, withState := range states {
 			for at := 0; ; at++ {
-				s := newScene(t, append(talk(), said(ana, "B1", "Ana", "oi", 0), said(ana, "B2", "Ana", "tudo bem?", 1))...)
+				s := bridge.with(t)
 				b := s.backfill(whatsAppInbox)
 				if withState {
 					b.State = filepath.Join(t.TempDir(), "progress.json")

@@ -69,6 +69,11 @@ func newScene(t *testing.T, messages ...bridge.Message) *scene {
 	return s
 }
 
+// with returns the scene of the same bridge with another Chatwoot, in which nothing has happened.
+func (s *scene) with(t *testing.T) *scene {
+	return &scene{Server: chatwoottest.New(t, me.User()), t: t, store: s.store, api: s.api}
+}
+
 func (s *scene) save(facts ...bridge.Fact) {
 	s.t.Helper()
 	if err := s.store.Save(s.t.Context(), facts...); err != nil {

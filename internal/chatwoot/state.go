@@ -11,8 +11,8 @@ import (
 	"bridged/internal/bridge"
 )
 
-// state is the progress of a run in a file, so that an interrupted run continues with the chat in which it ended.
-// It only saves time: what is sent already is recognised in the inbox. A nil state stores nothing.
+// state is the progress of a run in a file. After an interruption the next run continues with the unfinished chat.
+// The file only saves time, because messages that were sent are recognised in the inbox. A nil state stores nothing.
 type state struct {
 	path string
 

@@ -15,6 +15,9 @@ type Chatwoot struct {
 	Inbox   int64
 }
 
+// chatwootVariables are the variables that [ReadChatwoot] reads.
+var chatwootVariables = []string{"CHATWOOT_URL", "CHATWOOT_TOKEN", "CHATWOOT_TOKEN_FILE", "CHATWOOT_ACCOUNT_ID", "CHATWOOT_INBOX_ID"}
+
 // ReadChatwoot reads the variables of an inbox.
 func ReadChatwoot(environ []string) (c Chatwoot, err error) {
 	var faults Faults

@@ -122,7 +122,7 @@ func sourceOf(names []string, file FileRead) string {
 }
 
 // readByCommands are the variables that are no part of [Config]: commands and libraries read them.
-var readByCommands = []string{"BRIDGE_URL", "TZ", "NO_COLOR", "COLUMNS", "TMPDIR"}
+var readByCommands = append([]string{"BRIDGE_URL", "TZ", "NO_COLOR", "COLUMNS", "TMPDIR"}, chatwootVariables...)
 
 // addUnknown adds variables that look misspelt, and those of the file that bridged does not read.
 func (e *Explanation) addUnknown(misspelt []string, file FileRead) {

@@ -13,10 +13,10 @@ import (
 type Backfill struct {
 	Since, Before string
 	Chats         []string          // all if empty
-	Run           chatwoot.Backfill // without what the fields above and the shell have
+	Run           chatwoot.Backfill // with its other fields set
 }
 
-// Backfill sends the messages and prints what was sent.
+// Backfill sends the messages and prints how many it sent.
 func (s *Shell) Backfill(ctx context.Context, q Backfill) (err error) {
 	b := &q.Run
 	b.Bridge, b.Text, b.Zone = s.API, messageText, s.Now().Location()

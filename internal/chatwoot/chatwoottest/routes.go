@@ -21,7 +21,7 @@ func invalid(format string, args ...any) (int, any) {
 }
 
 func id(r *http.Request, name string) int64 {
-	n, _ := strconv.ParseInt(r.PathValue(name), 10, 64) // 0 is no id
+	n, _ := strconv.ParseInt(r.PathValue(name), 10, 64) // 0 names nothing
 	return n
 }
 
@@ -353,7 +353,7 @@ func rendered(text string) string {
 	}
 }
 
-// deliver records what would leave Chatwoot because of a new message.
+// deliver records the texts that would leave Chatwoot because of a new message.
 func (s *Server) deliver(c *Conversation, m *Message) {
 	inbox, person := s.inboxes[c.Inbox], s.contact(c.Contact)
 	if m.Type == "outgoing" && !m.Private && inbox["channel_type"] == WhatsApp && m.Source == "" {

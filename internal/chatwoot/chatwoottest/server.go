@@ -5,6 +5,8 @@ package chatwoottest
 import (
 	"encoding/json"
 	"fmt"
+	"io"
+	"log"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -36,7 +38,7 @@ type Server struct {
 	contacts      []*Contact
 	conversations []*Conversation
 	messages      []*Message
-	delivered     []string // what would have reached people
+	delivered     []string // texts that would have reached people
 	faults        []*Fault
 	requests      []string
 
@@ -74,7 +76,7 @@ type Message struct {
 	File, FileName        string // content and name of an attachment
 }
 
-// Fault is what goes wrong with a request.
+// Fault is a failure of a request.
 type Fault struct {
 	Request string // the method and the end of the path, such as "POST /messages"
 	Skip    int    // requests before it
@@ -112,6 +114,7 @@ func New(t testing.TB, number string) *Server {
 		mux.Handle(method+" /api/v1/accounts/{account}"+path, s.route(answer))
 	}
 	s.Server = httptest.NewServer(mux)
+	s.Config.ErrorLog = log.New(io.Discard, "", 0)
 	t.Cleanup(s.Close)
 	return s
 }
@@ -162,7 +165,7 @@ func fail(w http.ResponseWriter, f *Fault) {
 	_, _ = w.Write([]byte(f.Body)) // fails only if the caller is gone
 }
 
-// Fails adds faults, each of which happens once.
+// Fails adds faults. Each happens once.
 func (s *Server) Fails(faults ...Fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

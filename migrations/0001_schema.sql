@@ -487,7 +487,8 @@ CREATE TABLE number_look_ups (
 
 -- Tokens with fewer rights than BRIDGE_TOKEN. hash is the SHA-256 of the secret. scopes is
 -- a JSON list. chats is a JSON list of JIDs as the caller gave them, null for all chats.
--- What a token has created is removed with it.
+-- What a token has created is removed with it. secret_ends is when the secret ends that an OAuth client
+-- has; it renews it.
 CREATE TABLE tokens (
     id           INTEGER PRIMARY KEY AUTOINCREMENT,
     name         TEXT NOT NULL,
@@ -497,9 +498,41 @@ CREATE TABLE tokens (
     expires_at   INTEGER,
     created_at   INTEGER NOT NULL,
     last_used_at INTEGER,
+    secret_ends  INTEGER,
     parent       INTEGER REFERENCES tokens (id) ON DELETE CASCADE
 ) STRICT;
 CREATE INDEX tokens_by_parent ON tokens (parent) WHERE parent IS NOT NULL;
+
+-- The OAuth clients that have registered themselves. redirects is a JSON list. used_at is when one was
+-- last granted something.
+CREATE TABLE oauth_clients (
+    id         TEXT PRIMARY KEY,
+    name       TEXT NOT NULL,
+    redirects  TEXT NOT NULL,
+    refreshes  INTEGER NOT NULL,
+    created_at INTEGER NOT NULL,
+    used_at    INTEGER
+) STRICT, WITHOUT ROWID;
+
+-- The tokens that OAuth clients were granted. client is the id of a registered one, or the address of
+-- the document that describes it. Codes and refresh tokens are stored as their SHA-256. A code that was
+-- exchanged and the part of a refresh token that stays are stored until the token ends, so that their
+-- second use is recognised.
+CREATE TABLE oauth_grants (
+    token        INTEGER PRIMARY KEY REFERENCES tokens (id) ON DELETE CASCADE,
+    client       TEXT NOT NULL,
+    host         TEXT NOT NULL,
+    redirect     TEXT NOT NULL,
+    resource     TEXT NOT NULL,
+    challenge    TEXT NOT NULL,
+    refreshes    INTEGER NOT NULL,
+    code_hash    BLOB NOT NULL UNIQUE,
+    code_ends    INTEGER NOT NULL,
+    redeemed_at  INTEGER,
+    refresh_id   BLOB UNIQUE,
+    refresh_hash BLOB
+) STRICT;
+CREATE INDEX oauth_grants_by_client ON oauth_grants (client);
 
 -- The outgoing webhooks. cursor is the last event that was read; earlier ones were
 -- delivered or have a row in deliveries. The filter: types and chats (JSON lists, empty

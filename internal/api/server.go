@@ -170,6 +170,9 @@ func (h *Handler) Token(ctx context.Context, secret string) (token bridge.Token,
 	return caller.Token, true
 }
 
+// Tokens returns the tokens that the API accepts.
+func (h *Handler) Tokens() *callers.Tokens { return h.tokens }
+
 // UntilRevoked returns a context that ends when the token with an id is revoked, and whether the
 // token is valid. The expiry of the token does not end the context.
 func (h *Handler) UntilRevoked(ctx context.Context, id int64) (until context.Context, valid bool) {

@@ -29,9 +29,12 @@ type Token struct {
 	ExpiresAt  *Time   `json:"expiresAt"`
 	CreatedAt  Time    `json:"createdAt"`
 	LastUsedAt *Time   `json:"lastUsedAt"` // to the minute
+	// OAuthClient is the host of the OAuth client that holds the token; nil for other tokens.
+	OAuthClient *string `json:"oauthClient"`
 
-	Hash   []byte `json:"-"` // the SHA-256 of its secret
-	Parent int64  `json:"-"` // the token that made it; 0 is BRIDGE_TOKEN
+	Hash       []byte `json:"-"` // the SHA-256 of its secret
+	SecretEnds *Time  `json:"-"` // when an OAuth client has to renew the secret; nil for other tokens
+	Parent     int64  `json:"-"` // the token that made it; 0 is BRIDGE_TOKEN
 
 	// Tree is the token tree: the id of the token, created by BRIDGE_TOKEN, that this one
 	// descends from or is. 0 is BRIDGE_TOKEN, and a negative number a hook that BRIDGE_TOKEN

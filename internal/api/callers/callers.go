@@ -70,8 +70,8 @@ func (c *Caller) During(parent context.Context) (context.Context, context.Cancel
 	}
 	ctx, cancel := context.WithCancelCause(parent)
 	unhook, stop := context.AfterFunc(c.ctx, func() { cancel(errTokenEnded) }), func() {}
-	if c.ExpiresAt != nil {
-		ctx, stop = context.WithDeadlineCause(ctx, c.ExpiresAt.Time, errTokenEnded)
+	if ends := c.ends(); ends != nil {
+		ctx, stop = context.WithDeadlineCause(ctx, ends.Time, errTokenEnded)
 	}
 	return ctx, func() {
 		stop()
@@ -84,9 +84,18 @@ func (c *Caller) During(parent context.Context) (context.Context, context.Cancel
 // end it.
 func (c *Caller) UntilRevoked() context.Context { return c.ctx }
 
-func (c *Caller) hasExpired(now time.Time) bool {
-	return c.ExpiresAt != nil && !now.Before(c.ExpiresAt.Time)
+// ends returns when the token or its secret ends, whichever is first; nil for never.
+func (c *Caller) ends() *bridge.Time {
+	if c.SecretEnds != nil && (c.ExpiresAt == nil || c.SecretEnds.Before(c.ExpiresAt.Time)) {
+		return c.SecretEnds
+	}
+	return c.ExpiresAt
 }
+
+func (c *Caller) hasExpired(now time.Time) bool { return isOver(c.ends(), now) }
+
+// isOver reports whether an end has come; nil is never.
+func isOver(end *bridge.Time, now time.Time) bool { return end != nil && !now.Before(end.Time) }
 
 // secretOf returns the bearer token of a request; empty for none.
 func secretOf(r *http.Request) string {

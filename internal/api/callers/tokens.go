@@ -142,7 +142,7 @@ func (t *Tokens) Add(ctx context.Context, token bridge.Token) (bridge.Token, err
 	if err := t.load(ctx); err != nil {
 		return token, err
 	}
-	maps.DeleteFunc(t.callers, func(_ [sha256.Size]byte, known *Caller) bool { return known.hasExpired(t.now()) })
+	maps.DeleteFunc(t.callers, func(_ [sha256.Size]byte, known *Caller) bool { return isOver(known.ExpiresAt, t.now()) })
 	if err := t.admits(token); err != nil {
 		return token, err
 	}
@@ -151,6 +151,34 @@ func (t *Tokens) Add(ctx context.Context, token bridge.Token) (bridge.Token, err
 		t.enter(token)
 	}
 	return token, err
+}
+
+// Renew replaces the secret of an OAuth client's token by one with another hash, which ends at a time
+// and not after the token. save stores it. Requests with the former secret end when that would have
+// ended. It fails with [bridge.CodeNotFound] if the token was revoked or has expired.
+func (t *Tokens) Renew(ctx context.Context, id int64, hash [sha256.Size]byte, ends bridge.Time, save func(ends bridge.Time) error) (bridge.Token, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if err := t.load(ctx); err != nil {
+		return bridge.Token{}, err
+	}
+	for former, known := range t.callers {
+		if known.ID != id || isOver(known.ExpiresAt, t.now()) {
+			continue
+		}
+		if known.ExpiresAt != nil && ends.After(known.ExpiresAt.Time) {
+			ends = *known.ExpiresAt
+		}
+		if err := save(ends); err != nil {
+			return bridge.Token{}, err
+		}
+		renewed := *known
+		renewed.Hash, renewed.SecretEnds = hash[:], &ends
+		delete(t.callers, former)
+		t.callers[hash] = &renewed
+		return renewed.Token, nil
+	}
+	return bridge.Token{}, bridge.NotFound("there is no token %d", id)
 }
 
 // admits refuses a new token beyond the quota. The caller holds mu.

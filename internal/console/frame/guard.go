@@ -3,16 +3,12 @@ package frame
 import (
 	"cmp"
 	"crypto/subtle"
-	"maps"
 	"net/http"
 	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
-	"sync"
 	"time"
-
-	"golang.org/x/time/rate"
 
 	"bridged/internal/api/front"
 )
@@ -154,46 +150,7 @@ func (s *session) owns(token string) bool {
 }
 
 const (
-	maxTries     = 5 // wrong tokens of an address in tryTime; more are answered after slowTime
-	tryTime      = time.Minute
-	slowTime     = time.Second
-	maxAddresses = 1024 // that are remembered
+	maxTries = 5 // wrong tokens of a network in tryTime; more are answered after slowTime
+	tryTime  = time.Minute
+	slowTime = time.Second
 )
-
-// loginLimiter slows down wrong tokens of an address. It never refuses a correct one, because many
-// people may share an address.
-type loginLimiter struct {
-	mu    sync.Mutex
-	tried map[netip.Prefix]*rate.Limiter // guarded by mu
-}
-
-// failed counts a wrong token and reports whether its address has sent too many.
-func (t *loginLimiter) failed(address netip.Prefix, now time.Time) (tooMany bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if len(t.tried) >= maxAddresses {
-		maps.DeleteFunc(t.tried, func(_ netip.Prefix, l *rate.Limiter) bool { return l.TokensAt(now) >= maxTries })
-	}
-	if len(t.tried) >= maxAddresses {
-		clear(t.tried)
-	}
-	if t.tried[address] == nil {
-		t.tried[address] = rate.NewLimiter(rate.Every(tryTime/maxTries), maxTries)
-	}
-	return !t.tried[address].AllowN(now, 1)
-}
-
-// addressOf returns the caller's IPv4 address or IPv6 /64; the zero prefix if it is unknown (see
-// [front.Callers]).
-func (site *Site) addressOf(r *http.Request) netip.Prefix {
-	at, err := netip.ParseAddrPort(r.RemoteAddr)
-	if err != nil {
-		return netip.Prefix{}
-	}
-	address, bits := at.Addr().Unmap(), 32
-	if address.Is6() {
-		bits = 64
-	}
-	prefix, _ := address.WithZone("").Prefix(bits) // bits fit
-	return prefix
-}

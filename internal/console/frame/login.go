@@ -72,9 +72,10 @@ func (site *Site) LogIn(w http.ResponseWriter, r *http.Request) {
 	site.begin(w, r, site.api.WithToken(strings.TrimSpace(r.PostForm.Get("token"))), r.PostForm.Get("zone"), nextOf(r))
 }
 
-// refuseToken answers a wrong token, slowly if its address has sent too many.
+// refuseToken answers a wrong token, slowly if its network has sent too many. A correct one is never
+// refused, because many people may share an address.
 func (site *Site) refuseToken(w http.ResponseWriter, r *http.Request) {
-	if !site.logins.failed(site.addressOf(r), site.now()) {
+	if !site.logins.Exceeds(r, site.now()) {
 		site.loginForm(w, r, http.StatusForbidden, "That token isn’t valid for this bridge. Check it against BRIDGE_TOKEN in the bridge’s configuration.")
 		return
 	}

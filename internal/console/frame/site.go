@@ -3,12 +3,10 @@ package frame
 import (
 	"context"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"time"
 
 	"github.com/rs/zerolog"
-	"golang.org/x/time/rate"
 
 	"bridged/internal/api/front"
 	"bridged/internal/client"
@@ -46,7 +44,7 @@ type Site struct {
 	api      *client.Client
 	sessions *sessions
 	bodies   *intake.Bodies // separate from the API's bodies, which the calls of a form need
-	logins   *loginLimiter
+	logins   front.NetworkLimiter // counts wrong tokens
 	layout   *layout
 	now      func() time.Time
 }
@@ -63,7 +61,7 @@ func New(o Options, t Templates) (*Site, error) {
 	return &Site{
 		options: o, api: client.InProcess(o.API, o.Token), now: o.Now, layout: views, bodies: intake.NewBodies(),
 		sessions: &sessions{now: o.Now, byID: make(map[hash]*session), links: make(map[hash]time.Time)},
-		logins:   &loginLimiter{tried: make(map[netip.Prefix]*rate.Limiter)},
+		logins:   front.NetworkLimiter{Most: maxTries, Every: tryTime},
 	}, nil
 }
 

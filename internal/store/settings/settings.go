@@ -1,5 +1,5 @@
-// Package settings stores what belongs to neither people nor chats: settings, tokens, hooks,
-// webhooks with their deliveries, idempotency keys, look-ups of numbers, the parts of the phone's
+// Package settings stores what belongs to neither people nor chats: settings, tokens, OAuth
+// clients, hooks, webhooks with their deliveries, idempotency keys, look-ups of numbers, the parts of the phone's
 // history and the queue of transcripts.
 //
 // The methods of [Tables] run in transactions of their own. The functions run in a transaction of

@@ -13,12 +13,14 @@ func (t *Tables) Tokens(ctx context.Context) ([]bridge.Token, error) {
 	return view(ctx, t, "list tokens", func(c *sqlite.Conn) []bridge.Token {
 		scan := func(row *sqlite.Row) (token bridge.Token) {
 			var scopes, chats []byte
-			row.Scan(&token.ID, &token.Name, &token.Hash, &scopes, &chats, &token.ExpiresAt, &token.CreatedAt, &token.LastUsedAt, &token.Parent)
+			row.Scan(&token.ID, &token.Name, &token.Hash, &scopes, &chats, &token.ExpiresAt, &token.CreatedAt, &token.LastUsedAt, &token.Parent,
+				&token.SecretEnds, &token.OAuthClient)
 			c.Decode(scopes, &token.Scopes)
 			c.Decode(chats, &token.Chats)
 			return token
 		}
-		return sqlite.Collect(c, scan, "SELECT id, name, hash, scopes, chats, expires_at, created_at, last_used_at, ifnull(parent, 0) FROM tokens ORDER BY id")
+		return sqlite.Collect(c, scan, `SELECT id, name, hash, scopes, chats, expires_at, created_at, last_used_at, ifnull(parent, 0), secret_ends, host
+			FROM tokens LEFT JOIN oauth_grants ON token = id ORDER BY id`)
 	})
 }
 

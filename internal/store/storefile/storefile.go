@@ -191,7 +191,7 @@ func copyTo(ctx context.Context, from, path string) (err error) {
 }
 
 // secretTables hold secrets, and deliveries, which refer to webhooks.
-var secretTables = []string{"deliveries", "webhooks", "hooks", "tokens"}
+var secretTables = []string{"deliveries", "webhooks", "hooks", "oauth_grants", "oauth_clients", "tokens"}
 
 // eraseSecrets empties and overwrites secretTables in a copy that nothing else uses, without
 // a journal, which would still contain them.

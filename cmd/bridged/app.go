@@ -31,6 +31,7 @@ import (
 	"bridged/internal/media/cdn"
 	"bridged/internal/media/disk"
 	"bridged/internal/media/files"
+	"bridged/internal/oauth"
 	"bridged/internal/preview"
 	"bridged/internal/store"
 	"bridged/internal/transcribe"
@@ -64,6 +65,7 @@ type app struct {
 	webhooks *webhook.Dispatcher
 	server   *http.Server
 	console  *console.Console        // nil if it is switched off
+	oauth    *oauth.Server           // nil without MCP_OAUTH
 	compat   bool                    // whether a compatibility API is served
 	urlToken bool                    // whether clients of a compatibility API may put their key into the URL
 	fleet    *fleet.Fleet            // nil without NATS
@@ -128,6 +130,7 @@ func launch(ctx context.Context, environ []string, logged io.Writer) (_ *app, er
 	if a.fleet != nil {
 		a.fleet.ServeRequests(router, router.Tree)
 	}
+	a.oauth = a.newOAuth(c, router)
 	if a.console, err = a.openConsole(c, router); err != nil {
 		return nil, err
 	}
@@ -314,6 +317,9 @@ func (a *app) run(ctx context.Context, listener net.Listener, c config.Config) {
 	a.background.Go(func() { fails(a.posting, a.webhooks.Run) })
 	if a.fleet != nil {
 		a.background.Go(func() { fails(a.posting, a.fleet.Run) })
+	}
+	if a.oauth != nil {
+		a.background.Go(func() { a.oauth.Run(a.lifetime) })
 	}
 	if a.voices != nil {
 		a.background.Go(func() { a.voices.Run(a.lifetime) })

@@ -23,7 +23,7 @@ func (a *app) openConsole(c config.Config, router *api.Handler) (*console.Consol
 	}
 	return console.New(console.Options{
 		API: router, Tree: router.Tree, Token: c.Token, EnableSend: c.EnableSend, Transcribes: c.Transcriber != nil, MaxFile: int64(c.MediaMaxBytes), PhoneNumber: c.PhoneNumber, PublicURLs: c.PublicURLs, BasePath: c.BasePath,
-		Accounts: accounts, Settings: settings, Streams: a.streams, Log: a.log,
+		OAuth: a.oauth, Accounts: accounts, Settings: settings, Streams: a.streams, Log: a.log,
 	})
 }
 

@@ -12,6 +12,8 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"bridged/internal/api"
+	"bridged/internal/mcp"
+	"bridged/internal/oauth"
 )
 
 // entrance is a row of the table of entrances in SECURITY.md.
@@ -59,6 +61,7 @@ func served(t *testing.T) []string {
 	for _, adapter := range adapters {
 		paths = append(paths, adapter.prefix+"/")
 	}
+	paths = append(paths, oauth.New(oauth.Options{Path: mcp.Path}).Paths()...)
 	err := chi.Walk(api.New(api.Options{}), func(_, route string, _ http.Handler, _ ...func(http.Handler) http.Handler) error {
 		paths = append(paths, route)
 		return nil

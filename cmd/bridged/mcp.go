@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -14,6 +15,8 @@ import (
 	"bridged/internal/config"
 	"bridged/internal/document"
 	"bridged/internal/mcp"
+	"bridged/internal/oauth"
+	"bridged/internal/urlguard"
 )
 
 // withAgents serves agents at [mcp.Path], unless MCP is off.
@@ -25,17 +28,37 @@ func (a *app) withAgents(c config.Config, router *api.Handler, next http.Handler
 	if err != nil {
 		return nil, fmt.Errorf("find the program's own file: %w", err)
 	}
-	agents := mcp.New(mcp.Options{
+	options := mcp.Options{
 		Client: client.InProcess(router, ""), Token: router.Token, Send: c.MCP == config.MCPSend && c.EnableSend, Chats: c.SendChats, Confirm: c.MCPConfirm,
 		SendsPerMinute: c.MCPSendsPerMinute, Version: version, Log: a.log,
 		Scale: func(ctx context.Context, picture io.Reader) ([]byte, error) {
 			return a.preparer.ScaleFrom(ctx, picture, mcp.PictureSide)
 		},
 		Text: document.NewReader(program, documentText).Part,
-	})
-	server := agents.Handler(a.streams)
+	}
+	if a.oauth != nil {
+		options.Metadata = a.oauth.MetadataURL
+		next = choose(a.oauth.Serves, a.oauth.Handler(), next)
+	}
+	server := mcp.New(options).Handler(a.streams)
 	return choose(func(path string) bool { return path == mcp.Path }, server, next), nil
 }
+
+// newOAuth returns the server that gives agents' clients tokens with the owner's consent, or nil without
+// MCP_OAUTH.
+func (a *app) newOAuth(c config.Config, router *api.Handler) *oauth.Server {
+	if !c.MCPOAuth {
+		return nil
+	}
+	guard := urlguard.New(urlguard.Options{Timeout: documentTime, UserAgent: userAgent(), MaxConcurrent: 2, AllowPrefixes: c.FetchAllow})
+	return oauth.New(oauth.Options{
+		Store: a.store, Tokens: router.Tokens(), Operator: client.InProcess(router, c.Token), Fetch: guard.Fetch,
+		Public: c.OAuthURLs, BasePath: c.BasePath, Path: mcp.Path, Send: c.MCP == config.MCPSend && c.EnableSend, Log: a.log,
+	})
+}
+
+// documentTime limits how long fetching the document about an OAuth client takes, with a person waiting.
+const documentTime = 5 * time.Second
 
 const documentText = "document-text"
 

@@ -12,7 +12,7 @@ var basePath = regexp.MustCompile(`^(/[A-Za-z0-9_-]+)+$`)
 
 // ownPaths are the first segments of bridged's own paths. A BASE_PATH must not start with one of
 // them, because requests reach the paths both with BASE_PATH and without.
-var ownPaths = []string{"api", "console", "healthz", "hooks", "login", "mcp", "metrics", "readyz"}
+var ownPaths = []string{"api", "console", "healthz", "hooks", "login", "mcp", "metrics", "oauth", "readyz"}
 
 // ingress is the prefix of the URLs at which Home Assistant shows its add-ons. No route of the
 // API starts with it.

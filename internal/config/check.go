@@ -67,6 +67,7 @@ func (c *Config) check(faults *Faults) {
 	c.checkAccounts(faults)
 	c.checkTranscribe(faults)
 	c.CheckMCP(faults)
+	c.checkOAuth(faults)
 	c.checkAdapters(faults)
 	c.checkNATS(faults)
 }
@@ -260,6 +261,27 @@ func (c *Config) CheckMCP(faults *Faults) {
 	}
 	const fault = "MCP_SEND_CHATS must list JIDs of people and groups with commas between, such as 15551234567@s.whatsapp.net"
 	c.SendChats = parseList(faults, c.MCPSendChats, fault, parseChat)
+}
+
+// checkOAuth finds the addresses that OAuth is offered at. Codes and secrets must not travel in plain
+// text, except on this machine.
+func (c *Config) checkOAuth(faults *Faults) {
+	if !c.MCPOAuth {
+		return
+	}
+	for _, at := range c.PublicURLs {
+		if ip, err := netip.ParseAddr(at.Hostname()); at.Scheme == "https" || at.Hostname() == "localhost" || err == nil && ip.IsLoopback() {
+			c.OAuthURLs = append(c.OAuthURLs, at)
+		}
+	}
+	switch {
+	case c.MCP == MCPOff:
+		faults.add("MCP_OAUTH needs the endpoint for agents: set MCP=read or MCP=send")
+	case !c.Console:
+		faults.add("MCP_OAUTH needs the console, which asks for consent: unset CONSOLE")
+	case len(c.OAuthURLs) == 0:
+		faults.add("MCP_OAUTH needs a PUBLIC_URL with https, such as https://bridge.example.com, or on this machine, such as http://127.0.0.1:8080")
+	}
 }
 
 func parseChat(item string) (bridge.JID, bool) {

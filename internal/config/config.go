@@ -116,6 +116,9 @@ type Config struct {
 
 	// The endpoint for [agents](agents.md#switch-it-on): `read`, `send` or `off`.
 	MCP string `env:"MCP" envDefault:"off"`
+	// `true`: clients such as claude.ai [get a token over OAuth](agents.md#over-oauth), with consent
+	// in the console. Needs a `PUBLIC_URL` with https, or on this machine.
+	MCPOAuth bool `env:"MCP_OAUTH" envDefault:"false"`
 	// JIDs that agents may send to, separated by commas; without it only tokens with `chats` can
 	// send.
 	MCPSendChats string `env:"MCP_SEND_CHATS"`
@@ -181,6 +184,7 @@ type Config struct {
 	Level            zerolog.Level
 	PublicURLs       []*url.URL        // with BasePath
 	AccountList      []Account         // of ACCOUNTS; nil for none
+	OAuthURLs        []*url.URL        // those that OAuth is offered at; nil without OAuth
 	SendChats        []bridge.JID      // that agents may send to; nil for none
 	Adapters         []string          // compatibility APIs that are served under their prefixes
 	AdapterListeners []AdapterListener // compatibility APIs that are served at the root of an address

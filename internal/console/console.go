@@ -19,6 +19,7 @@ import (
 	"bridged/internal/console/people"
 	"bridged/internal/console/setup"
 	"bridged/internal/console/view"
+	"bridged/internal/oauth"
 )
 
 //go:embed templates/* assets/*
@@ -147,6 +148,8 @@ func (c *Console) eachRoute(handle func(pattern string, h func(http.ResponseWrit
 	page("/tokens", setup.ShowTokens)
 	post("/tokens", setup.CreateToken)
 	post("/tokens/{number}", setup.RevokeToken)
+	page(strings.TrimPrefix(oauth.AuthorizePath, view.Root), setup.ShowAuthorize)
+	post(strings.TrimPrefix(oauth.AuthorizePath, view.Root), setup.Authorize)
 	live("/pair", setup.ShowPair)
 	post("/pair", setup.Pair)
 	post("/pair/passkey", setup.AnswerPasskey)

@@ -223,7 +223,7 @@ func TestLogin_WrongTokensAreSlowedDown(t *testing.T) {
 func TestLogin_LongFormsAreNotRead(t *testing.T) {
 	s := newSite(t)
 	form := url.Values{"token": {token}}
-	for length, want := range map[int]int{7 << 10: http.StatusSeeOther, 9 << 10: http.StatusRequestEntityTooLarge} {
+	for length, want := range map[int]int{15 << 10: http.StatusSeeOther, 17 << 10: http.StatusRequestEntityTooLarge} {
 		form.Set("csrf", s.get("/login").csrf())
 		form.Set("zone", strings.Repeat("x", length))
 		if got := s.do(http.MethodPost, "/login", form).StatusCode; got != want {
@@ -232,7 +232,7 @@ func TestLogin_LongFormsAreNotRead(t *testing.T) {
 	}
 	form.Set("csrf", s.get("/login").csrf())
 	form.Set("zone", "")
-	form.Set("next", "/console/search?q="+strings.Repeat("x", 3<<10))
+	form.Set("next", "/console/search?q="+strings.Repeat("x", 5<<10))
 	s.do(http.MethodPost, "/login", form).want(t, http.StatusSeeOther, "/console/")
 }
 

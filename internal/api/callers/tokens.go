@@ -83,7 +83,7 @@ func (t *Tokens) Find(ctx context.Context, secret string) (*Caller, error) {
 	return found, nil
 }
 
-// ByID returns the token with an id; nil if it was revoked or has expired.
+// ByID returns the token with an id; nil if it was revoked or has expired. Its secret may have ended.
 func (t *Tokens) ByID(ctx context.Context, id int64) (*Caller, error) {
 	if id == 0 {
 		return &Caller{ctx: context.Background()}, nil
@@ -94,7 +94,7 @@ func (t *Tokens) ByID(ctx context.Context, id int64) (*Caller, error) {
 		return nil, err
 	}
 	for _, token := range t.callers {
-		if token.ID == id && !token.hasExpired(t.now()) {
+		if token.ID == id && !isOver(token.ExpiresAt, t.now()) {
 			return token, nil
 		}
 	}

@@ -59,6 +59,14 @@ func (site *Site) guard(next http.Handler) http.Handler {
 	})
 }
 
+// FormsLeadTo lets the answers to the page's forms redirect to the given sources of a
+// Content-Security-Policy, and forbids to show the page in a frame, also under a base path.
+func (req *Request) FormsLeadTo(sources string) {
+	h := req.W.Header()
+	h.Set("Content-Security-Policy", strings.Replace(policy, "form-action 'self'", "form-action "+sources, 1)+"'none'")
+	h.Set("X-Frame-Options", "DENY")
+}
+
 // noBody drops a body that no page reads.
 func noBody(w http.ResponseWriter, r *http.Request) {
 	if r.ContentLength != 0 {

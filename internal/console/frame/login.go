@@ -50,9 +50,9 @@ func (site *Site) loginForm(w http.ResponseWriter, r *http.Request, status int, 
 }
 
 const (
-	maxLogin  = 8 << 10         // bytes of the form of the login
+	maxLogin  = 16 << 10        // bytes of the form of the login
 	loginTime = 5 * time.Second // for the form to arrive
-	maxNext   = 2 << 10         // bytes of the address of the page that is shown after the login
+	maxNext   = 4 << 10         // bytes of the address of the page that is shown after the login
 )
 
 // LogIn opens a session for a token. The form is short, because the client is unauthenticated.

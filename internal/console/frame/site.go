@@ -11,20 +11,22 @@ import (
 	"bridged/internal/api/front"
 	"bridged/internal/client"
 	"bridged/internal/intake"
+	"bridged/internal/oauth"
 )
 
 // Options configures [New].
 type Options struct {
-	API         http.Handler // answers the calls of pages
-	Token       string       // the bearer for login links
-	EnableSend  bool         // whether forms that send are shown
-	Transcribes bool         // whether a service transcribes voice notes
-	MaxFile     int64        // bytes of a sent file
-	PhoneNumber string       // the only account that may pair, in E.164 digits; empty for any
-	PublicURLs  []*url.URL   // the console's addresses at a reverse proxy
-	BasePath    string       // prefix of the console's paths in browsers; empty for none
-	Accounts    []Account    // for the switch of accounts, with this one; nil for no switch
-	Settings    []Setting    // for the settings page, without secrets
+	API         http.Handler  // answers the calls of pages
+	Token       string        // the bearer for login links
+	EnableSend  bool          // whether forms that send are shown
+	Transcribes bool          // whether a service transcribes voice notes
+	MaxFile     int64         // bytes of a sent file
+	PhoneNumber string        // the only account that may pair, in E.164 digits; empty for any
+	PublicURLs  []*url.URL    // the console's addresses at a reverse proxy
+	BasePath    string        // prefix of the console's paths in browsers; empty for none
+	Accounts    []Account     // for the switch of accounts, with this one; nil for no switch
+	OAuth       *oauth.Server // grants programs access; nil if it is switched off
+	Settings    []Setting     // for the settings page, without secrets
 	// Tree returns the token tree of a token, whose quota it uses; see [bridge.Token].
 	Tree    func(ctx context.Context, secret string) (tree int64, known bool)
 	Streams context.Context // ends streams of events
@@ -43,7 +45,7 @@ type Site struct {
 	options  Options
 	api      *client.Client
 	sessions *sessions
-	bodies   *intake.Bodies // separate from the API's bodies, which the calls of a form need
+	bodies   *intake.Bodies       // separate from the API's bodies, which the calls of a form need
 	logins   front.NetworkLimiter // counts wrong tokens
 	layout   *layout
 	now      func() time.Time

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -105,42 +106,69 @@ func (c *clerk) whole(hit foundMessage) foundMessage {
 func first[T, U any](one T, _ U) T { return one }
 
 // TestAgents_TenTasks solves what people ask their agents for, with at most four calls
-// each, in both versions of the protocol.
+// each, in both versions of the protocol. The third client has no token: it registers itself, is
+// granted one by the owner, and loses it.
 func TestAgents_TenTasks(t *testing.T) {
 	t.Parallel()
-	d := StartDemo(t, "MCP=send", "BRIDGE_TOKEN="+TestToken, "MCP_SENDS_PER_MINUTE=100")
-	address := strings.TrimSpace(between(t, d.Stdout.String(), "address", "\n"))
+	address := "http://" + FreeAddress(t)
+	StartDemo(t, "MCP=send", "BRIDGE_TOKEN="+TestToken, "MCP_SENDS_PER_MINUTE=100", "LISTEN_ADDR="+strings.TrimPrefix(address, "http://"), "MCP_OAUTH=true", "PUBLIC_URL="+address)
 	api := client.New(address, TestToken)
 	defer api.Close()
 	var chats []bridge.JID
+	consent := url.Values{"decision": {"allow"}, "rights": {"read send"}}
 	for chat, err := range api.AllChats(Within(t), bridge.ChatQuery{}) {
 		if err != nil {
 			t.Fatal(err)
 		}
 		chats = append(chats, chat.JID)
+		consent.Add("chats", string(chat.JID))
 	}
 	token := Must(api.CreateToken(Within(t), client.NewToken{Name: "clerk", Scopes: []bridge.Scope{bridge.ScopeRead, bridge.ScopeSend}, Chats: chats}))(t)
+	solve := func(t *testing.T, version string, transport *sdk.StreamableClientTransport) {
+		a := Must(Begin(t, transport, version, nil))(t)
+		for _, task := range tasks {
+			t.Run(task.asked, func(t *testing.T) {
+				task.solve(&clerk{T: t, Agent: Agent{ClientSession: a.ClientSession, T: t}})
+			})
+		}
+	}
 	for _, version := range []string{WithSessions, WithoutSessions} {
 		t.Run(version, func(t *testing.T) {
-			transport := &sdk.StreamableClientTransport{Endpoint: address + "/mcp", HTTPClient: BearerClient(token.Secret)}
-			a := Must(Begin(t, transport, version, nil))(t)
-			for _, task := range tasks {
-				t.Run(task.asked, func(t *testing.T) {
-					task.solve(&clerk{T: t, Agent: Agent{ClientSession: a.ClientSession, T: t}})
-				})
-			}
+			solve(t, version, &sdk.StreamableClientTransport{Endpoint: address + "/mcp", HTTPClient: BearerClient(token.Secret)})
 		})
 	}
+	t.Run("OAuth", func(t *testing.T) {
+		var back url.URL
+		handler := NewOwnerOf(t, TestToken).Handler(consent, &back)
+		solve(t, WithSessions, &sdk.StreamableClientTransport{Endpoint: address + "/mcp", OAuthHandler: handler})
+		granted := granted(t, api)
+		if granted.Name != "Clerk" || *granted.OAuthClient != "localhost" || len(granted.Chats) != len(chats) || !granted.Allows(bridge.ScopeSend) || granted.LastUsedAt == nil {
+			t.Errorf("the API lists %+v", granted)
+		}
+		secret := Must(Must(handler.TokenSource(Within(t)))(t).Token())(t).AccessToken
+		if err := api.RevokeToken(Within(t), granted.ID); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := client.New(address, secret).OwnToken(Within(t)); bridge.CodeOf(err) != bridge.CodeUnauthorized {
+			t.Errorf("a revoked token: %v", err)
+		}
+	})
 }
 
-func between(t *testing.T, text, begin, end string) string {
+// granted returns the only token that an OAuth client has.
+func granted(t *testing.T, api *client.Client) (token bridge.Token) {
 	t.Helper()
-	_, rest, ok := strings.Cut(text, begin)
-	part, _, also := strings.Cut(rest, end)
-	if !ok || !also {
-		t.Fatalf("nothing between %q and %q in %s", begin, end, text)
+	count := 0
+	for _, one := range Must(api.Tokens(Within(t)))(t) {
+		if one.OAuthClient != nil {
+			token = one
+			count++
+		}
 	}
-	return part
+	if count != 1 {
+		t.Fatalf("OAuth clients have %d tokens, want one", count)
+	}
+	return token
 }
 
 var tasks = []struct {

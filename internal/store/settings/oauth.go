@@ -59,10 +59,10 @@ func scanGrant(row *sqlite.Row) (g bridge.OAuthGrant) {
 	return g
 }
 
-// grant returns the grant with a value in a column: [bridge.CodeNotFound] if there is none.
-func (t *Tables) grant(ctx context.Context, column string, value any) (bridge.OAuthGrant, error) {
+// grant returns the grant for which a condition holds: [bridge.CodeNotFound] if there is none.
+func (t *Tables) grant(ctx context.Context, condition string, value any) (bridge.OAuthGrant, error) {
 	return view(ctx, t, "read an OAuth grant", func(c *sqlite.Conn) (g bridge.OAuthGrant) {
-		for row := range c.Rows(selectGrant+column+" = ?", value) {
+		for row := range c.Rows(selectGrant+condition, value) {
 			return scanGrant(row)
 		}
 		c.Fail(bridge.NotFound("there is no such OAuth grant"))
@@ -72,17 +72,17 @@ func (t *Tables) grant(ctx context.Context, column string, value any) (bridge.OA
 
 // OAuthGrantByCode returns the grant whose code has a hash, also after it was exchanged.
 func (t *Tables) OAuthGrantByCode(ctx context.Context, hash []byte) (bridge.OAuthGrant, error) {
-	return t.grant(ctx, "code_hash", hash)
+	return t.grant(ctx, "code_hash = ?", hash)
 }
 
 // OAuthGrantByRefresh returns the grant of a refresh token by the hash of the part that stays.
 func (t *Tables) OAuthGrantByRefresh(ctx context.Context, id []byte) (bridge.OAuthGrant, error) {
-	return t.grant(ctx, "refresh_id", id)
+	return t.grant(ctx, "refresh_id = ?", id)
 }
 
 // OAuthGrantByAccess returns the grant whose token has a secret with a hash.
 func (t *Tables) OAuthGrantByAccess(ctx context.Context, hash []byte) (bridge.OAuthGrant, error) {
-	return t.grant(ctx, "token = (SELECT id FROM tokens WHERE hash = ?) AND 1", hash)
+	return t.grant(ctx, "token = (SELECT id FROM tokens WHERE hash = ?)", hash)
 }
 
 // AddOAuthGrant stores the grant of a token.

@@ -99,9 +99,13 @@ func (s *Shell) printDone(answer client.Answer, format string, args ...any) erro
 	if s.JSON {
 		return s.printJSON(answer.Body)
 	}
-	sentence := fmt.Sprintf(format, args...)
+	return s.print("%s\n", Printable(fmt.Sprintf(format, args...)+earlier(answer)))
+}
+
+// earlier returns a sentence that says that a change had been made before, or "".
+func earlier(answer client.Answer) string {
 	if answer.Replayed {
-		sentence += " An earlier command with the same key had done it."
+		return " An earlier command with the same key had done it."
 	}
-	return s.print("%s\n", Printable(sentence))
+	return ""
 }

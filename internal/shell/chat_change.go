@@ -101,12 +101,6 @@ func (s *Shell) RequestHistory(ctx context.Context, who string, count int) error
 	}
 	var answer client.Answer
 	request, err := s.API.Answering(&answer).RequestHistory(ctx, chat, count)
-	switch bridge.CodeOf(err) {
-	case bridge.CodeHistoryDisabled:
-		return hinted(err, "start the bridge with HISTORY_IMPORT=recent, or full")
-	case bridge.CodeOnlyOnPhone:
-		return hinted(err, "export the chat on the phone, and import it with: bridged import-chat FILE --chat %s", chat)
-	}
 	if err != nil {
 		return err
 	}

@@ -48,14 +48,14 @@ func (s *Shell) CreateGroup(ctx context.Context, name string, who []string, key 
 		if err := s.printJSON(answer.Body); err != nil {
 			return err
 		}
-	} else if err := s.printCreated(made); err != nil {
+	} else if err := s.printCreated(made, answer); err != nil {
 		return err
 	}
 	return failed(made.Participants, "added")
 }
 
 // printCreated prints the JID of a new group alone, for scripts, and notes who was not added.
-func (s *Shell) printCreated(made bridge.GroupCreated) error {
+func (s *Shell) printCreated(made bridge.GroupCreated, answer client.Answer) error {
 	for _, p := range made.Participants {
 		if p.Error == nil {
 			continue
@@ -64,7 +64,7 @@ func (s *Shell) printCreated(made bridge.GroupCreated) error {
 			return err
 		}
 	}
-	if err := s.note("Created the group %s.", Printable(made.Name)); err != nil {
+	if err := s.note("Created the group %s.%s", Printable(made.Name), earlier(answer)); err != nil {
 		return err
 	}
 	return s.print("%s\n", made.JID)
@@ -205,7 +205,10 @@ func (s *Shell) GroupLink(ctx context.Context, group, key string, reset bool) er
 	if err != nil {
 		return err
 	}
-	return s.printDone(answer, "%s", link.Link)
+	if s.JSON {
+		return s.printJSON(answer.Body)
+	}
+	return s.print("%s\n", Printable(link.Link))
 }
 
 // JoinGroup joins a group with its link, and prints its JID.
@@ -225,7 +228,7 @@ func (s *Shell) JoinGroup(ctx context.Context, link, key string) error {
 	if join.Status == bridge.GroupPending {
 		did = "An admin of the group has to approve."
 	}
-	if err := s.note("%s", did); err != nil {
+	if err := s.note("%s%s", did, earlier(answer)); err != nil {
 		return err
 	}
 	return s.print("%s\n", join.JID)

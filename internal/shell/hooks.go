@@ -47,8 +47,16 @@ func (s *Shell) Hook(ctx context.Context, id string) error {
 		lastError = *h.LastError
 	}
 	return s.properties([][2]string{
-		{"Id", strconv.FormatInt(h.ID, 10)}, {"Name", h.Name}, {"Chat", string(h.Chat)}, {"Template", h.Template}, {"Signed", yesOrNo(h.HasSecret)},
-		{"Enabled", yesOrNo(h.Enabled)}, {"Last", s.when(h.LastDeliveryAt)}, {"Failed", s.when(h.LastFailedAt)}, {"Last error", lastError}, {"Created", s.when(&h.CreatedAt)},
+		{"Id", strconv.FormatInt(h.ID, 10)},
+		{"Name", h.Name},
+		{"Chat", string(h.Chat)},
+		{"Template", h.Template},
+		{"Signed", yesOrNo(h.HasSecret)},
+		{"Enabled", yesOrNo(h.Enabled)},
+		{"Last", s.when(h.LastDeliveryAt)},
+		{"Failed", s.when(h.LastFailedAt)},
+		{"Last error", lastError},
+		{"Created", s.when(&h.CreatedAt)},
 	})
 }
 

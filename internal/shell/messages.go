@@ -58,9 +58,17 @@ func (s *Shell) Message(ctx context.Context, which Target) error {
 		status = string(*m.Status)
 	}
 	return s.properties([][2]string{
-		{"Id", m.ID}, {"Chat", string(m.Chat)}, {"From", from(m)}, {"JID", string(m.SenderJID)}, {"Time", s.when(&m.Timestamp)},
-		{"Type", kindWord(m.MessageType)}, {"Status", status}, {"Edited", s.when(m.EditedAt)}, {"Deleted", s.when(m.DeletedAt)},
-		{"Message", messageText(m)}, {"Transcript", m.Transcript.GetText()},
+		{"Id", m.ID},
+		{"Chat", string(m.Chat)},
+		{"From", from(m)},
+		{"JID", string(m.SenderJID)},
+		{"Time", s.when(&m.Timestamp)},
+		{"Type", kindWord(m.MessageType)},
+		{"Status", status},
+		{"Edited", s.when(m.EditedAt)},
+		{"Deleted", s.when(m.DeletedAt)},
+		{"Message", messageText(m)},
+		{"Transcript", m.Transcript.GetText()},
 	})
 }
 

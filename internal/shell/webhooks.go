@@ -62,11 +62,24 @@ func (s *Shell) webhookProperties(w bridge.Webhook) [][2]string {
 		options = string(encoded)
 	}
 	return [][2]string{
-		{"Id", strconv.FormatInt(w.ID, 10)}, {"URL", w.URL}, {"Events", cmp.Or(bridge.Join(w.Types, ", "), "all")},
-		{"Chats", bridge.Join(w.Chats, ", ")}, {"Not chats", bridge.Join(w.ExcludeChats, ", ")}, {"Chat type", string(w.ChatType)}, {"Messages", messages},
-		{"Format", string(w.Format)}, {"Options", options}, {"Enabled", yesOrNo(w.Enabled)}, {"Private", yesOrNo(w.AllowPrivate)}, {"Source", string(w.Source)},
-		{"Pending", strconv.Itoa(w.Pending)}, {"Dead", strconv.Itoa(w.Dead)}, {"Delivered", s.when(w.LastDeliveredAt)},
-		{"Failed", s.when(w.LastFailedAt)}, {"Last error", lastError}, {"Created", s.when(&w.CreatedAt)},
+		{"Id", strconv.FormatInt(w.ID, 10)},
+		{"URL", w.URL},
+		{"Events", cmp.Or(bridge.Join(w.Types, ", "), "all")},
+		{"Chats", bridge.Join(w.Chats, ", ")},
+		{"Not chats", bridge.Join(w.ExcludeChats, ", ")},
+		{"Chat type", string(w.ChatType)},
+		{"Messages", messages},
+		{"Format", string(w.Format)},
+		{"Options", options},
+		{"Enabled", yesOrNo(w.Enabled)},
+		{"Private", yesOrNo(w.AllowPrivate)},
+		{"Source", string(w.Source)},
+		{"Pending", strconv.Itoa(w.Pending)},
+		{"Dead", strconv.Itoa(w.Dead)},
+		{"Delivered", s.when(w.LastDeliveredAt)},
+		{"Failed", s.when(w.LastFailedAt)},
+		{"Last error", lastError},
+		{"Created", s.when(&w.CreatedAt)},
 	}
 }
 

@@ -34,6 +34,7 @@ func TestCommands(t *testing.T) {
 				"phone-types-code": s.phoneTypesCode, "phone-scans": s.phoneScans,
 				"company": s.company, "says": s.says, "hears": s.hears, "founds": s.founds, "gives": s.gives, "sees-edit": s.seesEdit, "sees-reaction": s.seesReaction, "loses-answers": s.losesAnswers,
 				"chatwoot": s.startChatwoot, "chatwoot-shows": s.chatwootShows, "chatwoot-fails": s.chatwootFails, "chatwoot-rule": s.chatwootRule,
+				"sees-deletion": s.seesDeletion, "rings": s.rings, "asks-to-join": s.asksToJoin, "link-of-group": s.linkOf, "website": s.website, "speaks": s.speaks,
 			}})
 		})
 	}
@@ -65,6 +66,8 @@ type scene struct {
 	cast  *Cast // of a company
 	inbox *chatwoottest.Server
 	*Process
+
+	founded *simnet.Group // by Ben
 }
 
 // start starts a bridge and sets the script's environment: bridge

@@ -17,9 +17,10 @@ import (
 	"bridged/internal/simnet"
 )
 
-// company pairs an account with contacts and sets the script's environment: company
-func (s *scene) company(ts *testscript.TestScript, _ bool, _ []string) {
-	s.cast = PairedCast(s.t)
+// company pairs an account with contacts and sets the script's environment. The arguments are variables of
+// the bridge: company TRANSCRIBE=off
+func (s *scene) company(ts *testscript.TestScript, _ bool, settings []string) {
+	s.cast = PairedCast(s.t, settings...)
 	s.adopt(ts, s.cast.Bridge)
 }
 
@@ -105,6 +106,7 @@ func (s *scene) founds(ts *testscript.TestScript, _ bool, args []string) {
 	id, err := s.cast.Ben.SendText(Within(s.t), group.JID(), "welcome to "+args[0])
 	ts.Check(err)
 	ts.Check(s.cast.Device.WaitAcknowledged(Within(s.t), id))
+	s.founded = group
 	ts.Setenv("GROUP", group.JID().String())
 	Eventually(s.t, func() error {
 		if got := s.Get(Path("/api/groups/%s", group.JID())); !strings.Contains(string(got.Body), args[0]) {

@@ -18,6 +18,7 @@ import (
 	"bridged/internal/api/front"
 	"bridged/internal/api/metrics"
 	"bridged/internal/api/stream"
+	"bridged/internal/backup"
 	"bridged/internal/bridge"
 	"bridged/internal/chatexport"
 	"bridged/internal/chatimport"
@@ -70,6 +71,7 @@ type app struct {
 	urlToken bool                    // whether clients of a compatibility API may put their key into the URL
 	fleet    *fleet.Fleet            // nil without NATS
 	voices   *transcribe.Transcriber // nil without TRANSCRIBE_URL
+	backups  *backup.Schedule        // nil without BACKUP_DIR
 	client   *client.Client
 
 	lifetime   context.Context // of sends, which continue after their caller is gone
@@ -123,7 +125,7 @@ func launch(ctx context.Context, environ []string, logged io.Writer) (_ *app, er
 	if err = a.webhooks.Configure(ctx, c.Webhooks); err != nil {
 		return nil, err
 	}
-	a.voices = a.newTranscriber(c)
+	a.voices, a.backups = a.newTranscriber(c), a.newBackups(c)
 	a.compat, a.urlToken = len(c.Adapters)+len(c.AdapterListeners) > 0, c.CompatURLToken
 	connections := front.NewConnections(c.MaxConnections)
 	router := a.handler(c, connections)
@@ -279,13 +281,16 @@ func (a *app) handler(c config.Config, connections *front.Connections) *api.Hand
 	if a.voices != nil {
 		collectors = append(collectors, a.voices.Metrics()...)
 	}
+	if a.backups != nil {
+		collectors = append(collectors, a.backups.Metrics()...)
+	}
 	return api.New(api.Options{
 		Connections: connections, Sessions: a.tokenOf,
 		Store: a.store, Account: a.account, Token: c.Token, EnableSend: c.EnableSend, PhoneNumber: c.PhoneNumber,
 		HistoryImport: c.HistoryImport,
 		Files:         a.files, Preparer: a.preparer, Pictures: a.pictures, Typing: a.typing, FetchTimeout: c.FetchTimeout,
 		Importer: a.importer, Exports: a.exports,
-		PublicURL: publicURL, BasePath: c.BasePath, Transcription: transcription(c),
+		PublicURL: publicURL, BasePath: c.BasePath, Transcription: transcription(c), Backups: a.backupState(),
 		Preview: a.previews(c).Find, LinkPreviews: c.LinkPreviews,
 		Webhooks: a.webhooks, WithoutPages: !c.Console, Lifetime: a.lifetime, Streams: a.streams, Log: a.log,
 		Build: metrics.Build{Version: version, Library: libraryVersion()}, Metrics: collectors,
@@ -323,6 +328,9 @@ func (a *app) run(ctx context.Context, listener net.Listener, c config.Config) {
 	}
 	if a.voices != nil {
 		a.background.Go(func() { a.voices.Run(a.lifetime) })
+	}
+	if a.backups != nil {
+		a.background.Go(func() { a.backups.Run(a.lifetime) })
 	}
 	go func() {
 		defer close(a.ended)

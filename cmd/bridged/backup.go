@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"bridged/internal/backup"
+	"bridged/internal/bridge"
 	"bridged/internal/config"
 	"bridged/internal/shell"
 	"bridged/internal/store"
@@ -78,6 +80,31 @@ func (e *environment) backup(place string, flags backupFlags) error {
 		return shell.PrintJSON(result, report)
 	}
 	return describeBackup(result, report)
+}
+
+// newBackups returns the backups of every night, or nil without BACKUP_DIR.
+func (a *app) newBackups(c config.Config) *backup.Schedule {
+	if c.BackupDir == "" {
+		return nil
+	}
+	return backup.NewSchedule(backup.ScheduleOptions{
+		Source: backup.Source{DataDir: c.DataDir, Files: c.BackupWithFiles, Secrets: c.BackupWithSecrets},
+		Dir:    c.BackupDir, At: c.BackupAt.Duration(), Retain: c.BackupKeep, Zone: time.Local, Now: a.store.Clock().Now,
+		Failed: func(ctx context.Context, night string, f bridge.BackupFailure) {
+			if err := a.store.LogBackupFailure(ctx, night, f); err != nil {
+				a.log.Error().Err(err).Msg("the failure of a backup is not in the log of events")
+			}
+		},
+		Log: a.log,
+	})
+}
+
+// backupState returns the state of the backups of every night, or nil without them.
+func (a *app) backupState() bridge.BackupState {
+	if a.backups == nil {
+		return nil
+	}
+	return a.backups.State
 }
 
 // streamBackup writes a backup to standard output, unless that is a terminal.

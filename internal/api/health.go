@@ -89,10 +89,11 @@ func getStats(in *input) (any, error) {
 		StoreBytes     int64                 `json:"storeBytes"`
 		MediaBytes     int64                 `json:"mediaBytes"`
 		Transcription  *bridge.Transcription `json:"transcription"` // null without a service
+		Backups        *bridge.Backups       `json:"backups"`       // null without BACKUP_DIR
 	}{
 		in.Build.Version, in.Build.Library, runtime.Version(), in.started, in.EnableSend, in.HistoryImport, orNull(string(choice)),
 		*since, counts.Received, counts.Sent, counts.Chats, counts.Messages, traffic.LastReceivedAt, traffic.PhoneSeenAt,
-		size, in.Files.Size(), transcription,
+		size, in.Files.Size(), transcription, in.Backups.Now(),
 	}, err
 }
 

@@ -105,6 +105,7 @@ type Options struct {
 	PhoneNumber string
 	// Transcription says which voice notes are transcribed; nil without a service.
 	Transcription *bridge.Transcription
+	Backups       bridge.BackupState // nil without backups of every night
 	// PublicURL begins the addresses of hooks; empty without a reverse proxy.
 	PublicURL string
 	// BasePath begins the paths of all routes; empty for the root.

@@ -204,9 +204,12 @@ func TestWebhooks_PostWhatTheDocumentHas(t *testing.T) {
 		rings(grace, "C1"), ended(grace, "C1"),
 		bridge.Status{Status: bridge.StateOpen, HasSession: true, Since: bridge.At(noon)},
 	)
+	if err := h.store.LogBackupFailure(t.Context(), "2026-11-21", bridge.BackupFailure{Error: "the disk is full"}); err != nil {
+		t.Fatal(err)
+	}
 	missing := map[string]bool{
 		"message.created": true, "message.updated": true, "message.status": true,
-		"chat.updated": true, "group.updated": true, "call.created": true, "call.updated": true, "account.status": true,
+		"chat.updated": true, "group.updated": true, "call.created": true, "call.updated": true, "account.status": true, "backup.failed": true,
 	}
 	for len(missing) > 0 {
 		delete(missing, typeOf(t, <-h.receiver.got))

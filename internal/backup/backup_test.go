@@ -77,7 +77,9 @@ func TestToDirectory_RetainsTheNewest(t *testing.T) {
 		writeFile(t, filepath.Join(dir, name), "precious")
 	}
 	writeFile(t, filepath.Join(dir, "bridged-2026-11-20T033000Z.db.part"), "of a process that was killed")
+	writeFile(t, filepath.Join(dir, "bridged-2026-11-20T033000Z.db.part-journal"), "of SQLite")
 	writeFile(t, filepath.Join(dir, "bridged-2026-11-20T033000Z.tar.db.part"), "of another one")
+	writeFile(t, filepath.Join(dir, "bridged-2026-11-21T023000Z.db.part-journal"), "next to the first draft")
 	at := time.Date(2026, 11, 21, 3, 30, 0, 0, time.FixedZone("", 3600))
 	for range 4 {
 		if _, err := ToDirectory(t.Context(), d.source(), dir, 3, at); err != nil {

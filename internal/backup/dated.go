@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"bridged/internal/dbfile"
@@ -18,7 +19,7 @@ import (
 const dateLayout = "2006-01-02T150405Z"
 
 // datedName matches the names of backups in a directory, and those of their drafts.
-var datedName = regexp.MustCompile(`^bridged-(\d{4}-\d{2}-\d{2}T\d{6}Z)\.(db|tar)((?:\.db)?\.part)?$`)
+var datedName = regexp.MustCompile(`^bridged-(\d{4}-\d{2}-\d{2}T\d{6}Z)\.(db|tar)(?:((?:\.db)?\.part)(?:-journal)?)?$`)
 
 // Dated is a backup in a directory.
 type Dated struct {
@@ -50,7 +51,7 @@ func look(dir string, found func(Dated)) (parts []string, err error) {
 		switch {
 		case err != nil:
 		case name[3] != "":
-			parts = append(parts, entry.Name())
+			parts = append(parts, strings.TrimSuffix(entry.Name(), journalSuffix))
 		default:
 			info, err := entry.Info()
 			if err != nil {
@@ -121,7 +122,7 @@ func removeParts(dir string) error {
 	if err != nil {
 		return err
 	}
-	for _, name := range parts {
+	for _, name := range slices.Compact(parts) {
 		if err := removePart(filepath.Join(dir, name)); err != nil {
 			return err
 		}

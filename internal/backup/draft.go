@@ -11,8 +11,12 @@ import (
 	"bridged/internal/dbfile"
 )
 
-// partSuffix ends the names of incomplete backups.
-const partSuffix = ".part"
+const (
+	// partSuffix ends the names of incomplete backups.
+	partSuffix = ".part"
+	// journalSuffix ends the names of SQLite's journals of them. SQLite would apply one to the next draft.
+	journalSuffix = "-journal"
+)
 
 // draft is an incomplete backup. It is locked as long as it is written, so that others can tell whether
 // its process still runs.
@@ -43,7 +47,7 @@ func newDraft(target string) (*draft, error) {
 			continue
 		}
 		d.file = file
-		if err := errors.Join(file.Truncate(0), file.Chmod(0o600)); err != nil {
+		if err := errors.Join(removeIfThere(d.path+journalSuffix), file.Truncate(0), file.Chmod(0o600)); err != nil {
 			return nil, errors.Join(err, d.discard())
 		}
 		return d, nil
@@ -106,14 +110,23 @@ func (d *draft) close() {
 	_ = d.discard() // the next backup removes what is left
 }
 
-func (d *draft) discard() error { return errors.Join(os.Remove(d.path), d.file.Close()) }
+func (d *draft) discard() error {
+	return errors.Join(removeIfThere(d.path+journalSuffix), os.Remove(d.path), d.file.Close())
+}
+
+func removeIfThere(path string) error {
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
 
 // removePart removes a draft that a killed process left. It leaves one that is being written.
 func removePart(path string) error {
 	file, err := os.OpenFile(path, os.O_RDWR, 0)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil
+		return removeIfThere(path + journalSuffix)
 	case err != nil:
 		return err
 	}
@@ -124,5 +137,5 @@ func removePart(path string) error {
 	if err != nil {
 		return errors.Join(err, file.Close())
 	}
-	return errors.Join(os.Remove(path), file.Close())
+	return errors.Join(removeIfThere(path+journalSuffix), os.Remove(path), file.Close())
 }

@@ -153,7 +153,7 @@ func (t Target) swap(ctx context.Context, staged string) (previous string, err e
 	}
 	t.step("previous store named")
 	for _, suffix := range logSuffixes {
-		if err := os.Remove(path + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := removeIfThere(path + suffix); err != nil {
 			return "", err
 		}
 	}

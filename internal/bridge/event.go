@@ -17,18 +17,19 @@ const (
 	EventCallCreated    EventType = "call.created"
 	EventCallUpdated    EventType = "call.updated"
 	EventAccountStatus  EventType = "account.status"
+	EventBackupFailed   EventType = "backup.failed"
 )
 
 // EventTypes returns all types.
 func EventTypes() []EventType {
 	return []EventType{
 		EventMessageCreated, EventMessageUpdated, EventMessageStatus,
-		EventChatUpdated, EventGroupUpdated, EventCallCreated, EventCallUpdated, EventAccountStatus,
+		EventChatUpdated, EventGroupUpdated, EventCallCreated, EventCallUpdated, EventAccountStatus, EventBackupFailed,
 	}
 }
 
-// Event is an entry of the log. Depending on its type, Message, Chat, Group, Call or Status is
-// set.
+// Event is an entry of the log. Depending on its type, Message, Chat, Group, Call, Status or Backup
+// is set.
 type Event struct {
 	ID      int64        `json:"id"`
 	Type    EventType    `json:"type"`
@@ -48,6 +49,7 @@ type Event struct {
 	JoinRequests *JoinRequestChange `json:"joinRequests,omitempty"`
 	Call         *Call              `json:"call,omitempty"`
 	Status       *Status            `json:"status,omitempty"`
+	Backup       *BackupFailure     `json:"backup,omitempty"`
 	// Typing is only set in events of streams, which are not in the log; see [EventTyping].
 	Typing *Typing `json:"typing,omitempty"`
 }

@@ -37,6 +37,7 @@ type Stats struct {
 	StoreBytes     int64
 	MediaBytes     int64
 	Transcription  *bridge.Transcription // nil without a transcription service
+	Backups        *bridge.Backups       // nil without BACKUP_DIR
 }
 
 // Stats returns versions, sizes and the counts of messages since a time.

@@ -9,6 +9,7 @@ import (
 	"net/netip"
 	"net/url"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -43,6 +44,8 @@ func (c *Config) check(faults *Faults) {
 		{c.ImportMaxBytes > 0, "IMPORT_MAX_BYTES must be greater than 0: it bounds an exported chat with its files"},
 		{c.ImportQuota >= 0, "IMPORT_QUOTA must not be negative; 0 is no limit to what the imports of a token may store"},
 		{c.RetentionDays >= 0, "RETENTION_DAYS must not be negative; 0 stores messages forever"},
+		{c.BackupKeep >= 0, "BACKUP_KEEP must not be negative; 0 retains all backups"},
+		{c.BackupDir == "" || filepath.Clean(c.BackupDir) != filepath.Clean(c.DataDir), "BACKUP_DIR must be another directory than DATA_DIR, best on another disk"},
 		{c.FetchTimeout > 0, "FETCH_TIMEOUT must be longer than 0, such as 60s"},
 		{c.NewChatsPerDay >= 0, "NEW_CHATS_PER_DAY must not be negative; 0 is any number"},
 		{c.NewChatsMinGap >= 0 && c.NewChatsMinGap <= 24*time.Hour, "NEW_CHATS_MIN_GAP must be 0 to 24h, such as 90s; 0 is no gap"},

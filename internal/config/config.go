@@ -64,6 +64,17 @@ type Config struct {
 	LinkPreviews bool `env:"LINK_PREVIEWS" envDefault:"false"`
 	// Removes messages older than this (`30` or `30d`), hourly; 0 retains all. Chats stay.
 	RetentionDays Days `env:"RETENTION_DAYS" envDefault:"0"`
+	// A directory in which bridged makes a [backup](operations.md#backups) every night, of this bridge
+	// alone.
+	BackupDir string `env:"BACKUP_DIR"`
+	// The time of day, in the zone of `TZ`.
+	BackupAt TimeOfDay `env:"BACKUP_AT" envDefault:"03:30"`
+	// How many backups are retained; 0 retains all.
+	BackupKeep int `env:"BACKUP_KEEP" envDefault:"7"`
+	// `true` also copies the files of imported chats.
+	BackupWithFiles bool `env:"BACKUP_WITH_FILES" envDefault:"false"`
+	// `true` also copies tokens, webhooks and hooks, with their secrets.
+	BackupWithSecrets bool `env:"BACKUP_WITH_SECRETS" envDefault:"false"`
 	// How many chats the account may begin in 24 hours; 0 is unlimited. Answers are not limited.
 	NewChatsPerDay int `env:"NEW_CHATS_PER_DAY" envDefault:"0"`
 	// The time between two chats that the account begins, such as `90s`; at most 24h.

@@ -21,6 +21,23 @@ type Size int64
 // Days is a number of days. It may be written as a duration.
 type Days int
 
+// TimeOfDay is the time since midnight, in minutes.
+type TimeOfDay int
+
+// String returns the time as hours and minutes.
+func (t TimeOfDay) String() string { return fmt.Sprintf("%02d:%02d", t/60, t%60) }
+
+// Duration returns the time since midnight.
+func (t TimeOfDay) Duration() time.Duration { return time.Duration(t) * time.Minute }
+
+func parseTimeOfDay(s string) (TimeOfDay, error) {
+	at, err := time.Parse("15:04", strings.TrimSpace(s))
+	if err != nil {
+		return 0, errors.New("a time of day from 00:00 to 23:59, such as 03:30")
+	}
+	return TimeOfDay(60*at.Hour() + at.Minute()), nil
+}
+
 // valueParsers parse types of variables that can be written in several ways. Their errors
 // continue the sentence "it must be".
 func valueParsers() map[reflect.Type]env.ParserFunc {
@@ -30,6 +47,7 @@ func valueParsers() map[reflect.Type]env.ParserFunc {
 		reflect.TypeFor[time.Duration]():        func(s string) (any, error) { return ParseDuration(s) },
 		reflect.TypeFor[Size]():                 func(s string) (any, error) { return parseSize(s) },
 		reflect.TypeFor[Days]():                 func(s string) (any, error) { return parseDays(s) },
+		reflect.TypeFor[TimeOfDay]():            func(s string) (any, error) { return parseTimeOfDay(s) },
 		reflect.TypeFor[bridge.HistoryImport](): func(s string) (any, error) { return parseHistory(s) },
 	}
 }

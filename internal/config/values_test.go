@@ -13,6 +13,24 @@ func with(settings ...string) []string {
 	return append([]string{"BRIDGE_TOKEN=a-token-of-the-tests-0123456789"}, settings...)
 }
 
+func TestConfig_TimesOfDay(t *testing.T) {
+	for written, want := range map[string]string{"": "03:30", "00:00": "00:00", " 23:59 ": "23:59", "4:05": "04:05"} {
+		if c, err := Read(with("BACKUP_AT=" + written)); err != nil || c.BackupAt.String() != want {
+			t.Errorf("%q: %v, %v, want %v", written, c.BackupAt, err, want)
+		}
+	}
+	for _, written := range []string{"24:00", "3", "3:5", "03:30:00", "03.30", "3 am", "-1:00", "noon"} {
+		if _, err := Read(with("BACKUP_AT=" + written)); err == nil || !strings.Contains(err.Error(), "BACKUP_AT is not understood: it must be a time of day from 00:00 to 23:59, such as 03:30") {
+			t.Errorf("%q: %v", written, err)
+		}
+	}
+	for _, setting := range []string{"BACKUP_KEEP=-1", "BACKUP_DIR=data/"} {
+		if _, err := Read(with("DATA_DIR=./data", setting)); err == nil || !strings.HasPrefix(err.Error(), setting[:10]) {
+			t.Errorf("%s: %v", setting, err)
+		}
+	}
+}
+
 func TestConfig_DurationsAsPeopleWriteThem(t *testing.T) {
 	for written, want := range map[string]time.Duration{
 		"0": 0, "30d": 30 * day, "2w": 14 * day, "1w2d3h": 9*day + 3*time.Hour, "6mo": 180 * day, "1y6mo5m": 545*day + 5*time.Minute, "1d90s": day + 90*time.Second, "720h": 30 * day, " 5m ": 5 * time.Minute,

@@ -48,7 +48,7 @@ func (c *Config) webhookTypes(faults *Faults) (types []bridge.EventType) {
 	for item := range items(c.WebhookEvents) {
 		kind := bridge.EventType(item)
 		if !slices.Contains(bridge.EventTypes(), kind) {
-			faults.add("WEBHOOK_EVENTS must be of message.created, message.updated, message.status, chat.updated, group.updated, call.created, call.updated and account.status, with commas between")
+			faults.add("WEBHOOK_EVENTS must be of %s, with commas between", eventNames())
 			return nil
 		}
 		if !slices.Contains(types, kind) {
@@ -56,4 +56,13 @@ func (c *Config) webhookTypes(faults *Faults) (types []bridge.EventType) {
 		}
 	}
 	return types
+}
+
+// eventNames returns the names of all types of events.
+func eventNames() string {
+	var names []string
+	for _, kind := range bridge.EventTypes() {
+		names = append(names, string(kind))
+	}
+	return strings.Join(names, ", ")
 }

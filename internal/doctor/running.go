@@ -32,7 +32,7 @@ func Bridge(c *client.Client, version, phone string) Check {
 }
 
 // Notices returns the findings about what only some accounts have: a limit of new chats, a security notice,
-// an imported history and transcripts. stats may be empty. Times are in a zone.
+// an imported history, transcripts and backups. stats may be empty. Times are in a zone.
 func Notices(status bridge.Status, stats client.Stats, zone *time.Location) (findings []Finding) {
 	if status.NewChats != nil {
 		findings = append(findings, newChats(*status.NewChats, zone).about("new chats"))
@@ -46,7 +46,22 @@ func Notices(status bridge.Status, stats client.Stats, zone *time.Location) (fin
 	if stats.Transcription != nil {
 		findings = append(findings, transcripts(*stats.Transcription).about("transcripts"))
 	}
+	if stats.Backups != nil {
+		findings = append(findings, backups(*stats.Backups, zone).about("backups"))
+	}
 	return findings
+}
+
+// backups warns if the backup of the last night is missing.
+func backups(b bridge.Backups, zone *time.Location) Finding {
+	message := "none in BACKUP_DIR yet"
+	if b.LastAt != nil && b.LastBytes != nil {
+		message = fmt.Sprintf("the newest is of %s, %.1f MB", Moment(*b.LastAt, zone), float64(*b.LastBytes)/1e6)
+	}
+	if b.Error != nil {
+		return warn(message+"; the last one failed: "+*b.Error, "follow the sentence; it is tried again at "+Moment(b.NextAt, zone))
+	}
+	return ok(message + "; the next is due at " + Moment(b.NextAt, zone))
 }
 
 // noStatus explains why the bridge did not return its status.

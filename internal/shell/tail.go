@@ -163,6 +163,8 @@ func (s *Shell) printEvent(ctx context.Context, known names, e bridge.Event) err
 		if e.Status.LastError != nil {
 			text += ": " + *e.Status.LastError
 		}
+	case e.Backup != nil:
+		about, text = "backup", e.Backup.Error
 	}
 	at, about, text := s.when(&e.At), oneLine(about), oneLine(text)
 	if s.Width > 0 {

@@ -1,6 +1,8 @@
 package store
 
 import (
+	"context"
+
 	"bridged/internal/bridge"
 	"bridged/internal/store/columns"
 	"bridged/internal/store/read"
@@ -66,6 +68,17 @@ func (t *writeTx) saveStatus(f bridge.Status) {
 	}
 	settings.Set(t.Conn, settingStatus, data)
 	t.appendEntry(read.EntryKey{Event: bridge.EventAccountStatus, Data: data})
+}
+
+// LogBackupFailure logs that the backup of a night failed, once for each night, also over restarts.
+func (s *Store) LogBackupFailure(ctx context.Context, night string, f bridge.BackupFailure) error {
+	return s.writeAs(ctx, "log the failure of a backup", func(t *writeTx) {
+		if settings.Get(t.Conn, settingBackup) == night {
+			return
+		}
+		settings.Set(t.Conn, settingBackup, night)
+		t.appendEntry(read.EntryKey{Event: bridge.EventBackupFailed, Data: t.Encode(f)})
+	})
 }
 
 // saveNoMessage removes a placeholder that was for no message, and logs it as deleted.

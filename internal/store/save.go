@@ -12,7 +12,8 @@ import (
 // The names of settings.
 const (
 	settingStatus  = "store.status"
-	settingLastSeq = "store.last_seq" // of the messages that were removed
+	settingBackup  = "store.backup_failed" // the last night whose failure was logged
+	settingLastSeq = "store.last_seq"      // of the messages that were removed
 )
 
 // Save writes the updates of one stanza, [bridge.Bounded]: all of them or none. When it returns nil, they

@@ -18,7 +18,7 @@ if (log) {
     find(".event-type", row).classList.add(event.type);
     find(".event-text", row).textContent = event.message
       ? `${event.message.fromMe ? "You" : about.pushName || ""}: ${event.message.content || event.message.messageType}`
-      : about.name || event.status?.status || "";
+      : about.name || event.status?.status || event.backup?.error || "";
     find("code", row).textContent = JSON.stringify(event, null, 2);
     row.className = "new";
     log.prepend(row);

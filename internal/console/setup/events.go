@@ -130,6 +130,8 @@ func aboutEvent(event bridge.Event, n names.Names) string {
 		return n.Of(event.Call.FromJID) + ": " + callWords[event.Call.State].Text
 	case event.Status != nil:
 		return view.StateOf(*event.Status).Word
+	case event.Backup != nil:
+		return event.Backup.Error
 	}
 	return ""
 }

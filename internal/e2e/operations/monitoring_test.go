@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"bridged/internal/bridge"
 	. "bridged/internal/e2e/harness"
 )
 
@@ -26,8 +27,14 @@ var without = []string{"bridged_client_version_expires_timestamp_seconds"}
 // that a bridge serves.
 func TestMonitoring_KnowsOnlyMetricsThatExist(t *testing.T) {
 	t.Parallel()
-	c := PairedCast(t)
+	c := PairedCast(t, "BACKUP_DIR="+t.TempDir())
 	c.Stored(t, Say(t, c.Anna, c.Owner.PN(), "a message"))
+	Eventually(t, func() error { // the first one is made after the start
+		if p := Must(c.Bridge.API.Stats(Within(t), bridge.Time{}))(t); p.Backups == nil || p.Backups.LastAt == nil {
+			return fmt.Errorf("the backups are %+v", p.Backups)
+		}
+		return nil
+	})
 	served := string(c.Bridge.Get("/metrics").Want(http.StatusOK).Body) + strings.Join(without, " ")
 	for _, file := range []string{"alerts.yml", "dashboard.json"} {
 		names := metricName.FindAllString(string(Must(os.ReadFile(monitoring+file))(t)), -1)

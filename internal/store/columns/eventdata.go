@@ -17,6 +17,7 @@ var EventTypes = [...]bridge.EventType{
 	6: bridge.EventAccountStatus,
 	7: bridge.EventCallCreated,
 	8: bridge.EventCallUpdated,
+	9: bridge.EventBackupFailed,
 }
 
 func EventNumber(name bridge.EventType) int { return slices.Index(EventTypes[:], name) }

@@ -166,7 +166,7 @@ func (r *Snapshot) eventMessages(entries []entry) map[int64]*bridge.Message {
 	return bySeq(r.messagesAt(slices.Compact(wanted), nil))
 }
 
-// addContent adds the message, chat, group, call or status of an event, and reports whether
+// addContent adds the message, chat, group, call, status or backup of an event, and reports whether
 // it is there.
 func (r *Snapshot) addContent(event *bridge.Event, e entry, messages map[int64]*bridge.Message) (found bool) {
 	switch e.Event {
@@ -200,6 +200,10 @@ func (r *Snapshot) addContent(event *bridge.Event, e entry, messages map[int64]*
 	case bridge.EventAccountStatus:
 		event.Status = new(bridge.Status)
 		r.Decode([]byte(e.Data), event.Status)
+		return true
+	case bridge.EventBackupFailed:
+		event.Backup = new(bridge.BackupFailure)
+		r.Decode([]byte(e.Data), event.Backup)
 		return true
 	}
 	return false

@@ -39,6 +39,11 @@ func TestChats_PinnedFirstArchivedApart(t *testing.T) {
 			t.Errorf("the list is without %q", want)
 		}
 	}
+	for _, filter := range []string{"unread=true", "type=individual", "type=group", "archived=true"} { // stays while chats are opened
+		if page := s.get("/console/chats?"+filter).want(t, http.StatusOK, "").body; !strings.Contains(page, `href="`+gracePath+"?"+filter+`"`) {
+			t.Errorf("the chats of the list with %s lead to another list:\n%s", filter, page)
+		}
+	}
 }
 
 // A row's menu changes the chat by the API. Visitors who may only read have no menu.

@@ -130,6 +130,18 @@ func (s *site) do(method, path string, form url.Values) answer {
 
 func (s *site) get(path string) answer { return s.do(http.MethodGet, path, nil) }
 
+// create posts a form that makes something, and returns the page that shows it: another one, so that
+// reloading it makes nothing else.
+func (s *site) create(path string, form url.Values) answer {
+	s.t.Helper()
+	made := s.do(http.MethodPost, path, form)
+	if made.StatusCode != http.StatusSeeOther {
+		s.t.Errorf("POST %s answered with %d and a page that a reload would post again:\n%s", path, made.StatusCode, made.body)
+		return made
+	}
+	return s.get(made.Header.Get("Location")).want(s.t, http.StatusOK, "")
+}
+
 // want checks the status and the Location of an answer.
 func (a answer) want(t *testing.T, status int, location string) answer {
 	t.Helper()

@@ -120,7 +120,7 @@ func TestChoose_ChatsByName(t *testing.T) {
 		"/api/tokens": replies(`{"tokens":[]}`),
 	})
 	form := url.Values{"csrf": {s.logIn().csrf()}, "name": {"desk"}, "scope": {"read"}, "chats": {"3@g.us 4@g.us", "grace, hopper\nAda", "+1 555 010-0777", ""}}
-	s.do(http.MethodPost, "/console/tokens", form).want(t, http.StatusOK, "")
+	s.create("/console/tokens", form)
 	if want := `"chats":["3@g.us","4@g.us","` + grace + `","15550100999@s.whatsapp.net","15550100777@s.whatsapp.net"]`; len(writes(*all)) != 1 || !strings.Contains(writes(*all)[0].body, want) {
 		t.Errorf("asked for %+v, want %s", writes(*all), want)
 	}

@@ -4,6 +4,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -108,6 +109,12 @@ func TestReference_TriesACall(t *testing.T) {
 	}
 	if done := writes(*all); len(done) != 1 || done[0].method != http.MethodPatch || done[0].body != `{"pinned": false}` || done[0].header.Get("Idempotency-Key") != "key-1" || done[0].header.Get("Content-Type") != "application/json" {
 		t.Errorf("called %+v", done)
+	}
+	change.Set("once", regexp.MustCompile(`name="once" value="([^"]+)"`).FindStringSubmatch(refused)[1])
+	try("updateChat", change).want(t, http.StatusOK, "")
+	try("updateChat", change).want(t, http.StatusSeeOther, "/console/api/updateChat") // the result is reloaded
+	if done := writes(*all); len(done) > 0 {
+		t.Errorf("a reload called %+v", done)
 	}
 	s.do(http.MethodPost, "/console/api/updateChat", url.Values{"path.jid": {grace}, "confirm": {"yes"}}).want(t, http.StatusForbidden, "")
 }

@@ -5,7 +5,7 @@ import { debounced, find } from "./base.js";
 import { announce } from "./pending.js";
 
 const say = find("form.say");
-const box = find("#suggestions");
+const box = find("#mention-list");
 const chosen = new Map(); // members by name
 const most = 6; // suggestions
 let members; // a promise
@@ -121,7 +121,7 @@ if (say?.dataset.mentions) {
   const area = say.elements.text;
   const later = debounced(suggest, 60);
   area.setAttribute("aria-autocomplete", "list");
-  area.setAttribute("aria-controls", "suggestions");
+  area.setAttribute("aria-controls", "mention-list");
   area.addEventListener("input", later);
   area.addEventListener("blur", close);
   area.addEventListener("keydown", (event) => {

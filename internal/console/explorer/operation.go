@@ -28,6 +28,7 @@ type operationPage struct {
 	Body      string // as it was typed
 	FileName  string // of the file that was chosen
 	Confirmed bool
+	Once      string // the key of the form
 	Wrong     map[string]string
 	Result    *result
 }
@@ -108,6 +109,7 @@ func ShowOperation(req *frame.Request) error {
 }
 
 func showOperationWith(req *frame.Request, status int, page operationPage) (err error) {
+	page.Once = frame.NewKey()
 	return req.ShowAs(status, "operation", page.Op.Summary, page)
 }
 
@@ -153,6 +155,9 @@ func runOperation(req *frame.Request, page operationPage, body io.Reader, kind s
 	if len(page.Wrong) > 0 {
 		return showOperationWith(req, http.StatusBadRequest, page)
 	}
+	if page.Op.Writes && req.IsRepeated(page.Once, page.Op.pagePath()) {
+		return nil
+	}
 	if page.Result, err = try(req, page, body, kind, most); err != nil {
 		return err
 	}
@@ -166,6 +171,7 @@ func runOperation(req *frame.Request, page operationPage, body io.Reader, kind s
 
 // fillIn reads the form into the page.
 func fillIn(req *frame.Request, page *operationPage, f *frame.Form) (err error) {
+	page.Once = f.Get("once")
 	page.Body, page.Confirmed, page.Wrong = strings.ReplaceAll(f.Get("body"), "\r\n", "\n"), f.Get("confirm") != "", f.Wrong
 	for _, parameter := range page.Op.toFillIn() {
 		shown := parameter.toTry()
@@ -206,6 +212,9 @@ func (page operationPage) address() string {
 	return path
 }
 
+// pagePath returns the address of an operation's page.
+func (op operation) pagePath() string { return view.Root + "/api/" + op.OperationID }
+
 // filePath returns the address of the file that a call answers with.
 func (page operationPage) filePath() string {
 	query := url.Values{}
@@ -214,7 +223,7 @@ func (page operationPage) filePath() string {
 			query.Set(f.Key, f.Value)
 		}
 	}
-	return view.Root + "/api/" + page.Op.OperationID + "/file?" + query.Encode()
+	return page.Op.pagePath() + "/file?" + query.Encode()
 }
 
 // call sends the request of a form to the API in this process.

@@ -36,7 +36,7 @@ func TryUpload(req *frame.Request) error {
 	if !page.Op.TakesFile {
 		return frame.ErrNotFound
 	}
-	names := []string{"confirm"}
+	names := []string{"confirm", "once"}
 	for _, f := range page.Op.toFillIn() {
 		names = append(names, f.toTry().Key)
 	}

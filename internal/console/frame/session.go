@@ -37,6 +37,8 @@ type session struct {
 
 	zone   atomic.Pointer[time.Location] // of the visitor
 	notice atomic.Pointer[Notice]        // for the next page
+	result atomic.Pointer[result]        // for the next request of its page
+	used   usedKeys                      // of forms
 }
 
 // visitor identifies the token. The browser stores unsent texts under it, over sessions. Bridges at one

@@ -153,7 +153,7 @@ func showMade(req *frame.Request, hook client.Hook, err error) error {
 	if err != nil {
 		return err
 	}
-	return showHookWith(req, http.StatusOK, hookPage{Hook: hook.Hook, Address: addressOf(req, hook)})
+	return req.ShowOnce(fmt.Sprintf("%s/hooks/%d", view.Root, hook.ID), hook)
 }
 
 // addressOf returns the address of a new hook, under PUBLIC_URL or under the visitor's host.
@@ -187,7 +187,11 @@ func ShowHook(req *frame.Request) error {
 	if err != nil {
 		return err
 	}
-	return showHookWith(req, http.StatusOK, hookPage{Hook: hook})
+	page := hookPage{Hook: hook}
+	if made := frame.Result[client.Hook](req); made.Path != "" {
+		page.Address = addressOf(req, made)
+	}
+	return showHookWith(req, http.StatusOK, page)
 }
 
 func showHookWith(req *frame.Request, status int, page hookPage) (err error) {

@@ -37,7 +37,8 @@ type tokenForm struct {
 
 // ShowTokens shows the tokens.
 func ShowTokens(req *frame.Request) error {
-	return showTokensWith(req, http.StatusOK, tokensPage{Form: tokenForm{Scopes: []bridge.Scope{bridge.ScopeRead}}})
+	made := frame.Result[client.MadeToken](req)
+	return showTokensWith(req, http.StatusOK, tokensPage{Made: made.Secret, Name: made.Name, Form: tokenForm{Scopes: []bridge.Scope{bridge.ScopeRead}}})
 }
 
 func showTokensWith(req *frame.Request, status int, page tokensPage) error {
@@ -68,7 +69,7 @@ func CreateToken(req *frame.Request) error {
 	}
 	made, err := req.API.CreateToken(req.Context(), wanted)
 	if err == nil {
-		return showTokensWith(req, http.StatusOK, tokensPage{Made: made.Secret, Name: made.Name, Form: tokenForm{Scopes: []bridge.Scope{bridge.ScopeRead}}})
+		return req.ShowOnce(view.Root+"/tokens", made)
 	}
 	status, err := req.Refusal(f, err, tokenFields)
 	if err != nil {

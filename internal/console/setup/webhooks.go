@@ -58,7 +58,7 @@ func CreateWebhook(req *frame.Request) error {
 	}
 	made, err := req.API.CreateWebhook(req.Context(), change)
 	if err == nil {
-		return showWebhookWith(req, http.StatusOK, webhookPage{Hook: made.Webhook, Secret: made.Secret})
+		return req.ShowOnce(webhookPath(made.ID), made)
 	}
 	status, err := req.Refusal(f, err, webhookFields)
 	if err != nil {
@@ -157,7 +157,7 @@ func ShowWebhook(req *frame.Request) error {
 	if err != nil {
 		return err
 	}
-	return showWebhookWith(req, http.StatusOK, webhookPage{Hook: hook})
+	return showWebhookWith(req, http.StatusOK, webhookPage{Hook: hook, Secret: frame.Result[client.Webhook](req).Secret})
 }
 
 func showWebhookWith(req *frame.Request, status int, page webhookPage) (err error) {
@@ -206,7 +206,7 @@ func ChangeWebhook(req *frame.Request) error {
 		if err != nil {
 			return err
 		}
-		return showWebhookWith(req, http.StatusOK, webhookPage{Hook: hook.Webhook, Secret: hook.Secret})
+		return req.ShowOnce(webhookPath(req.Number), hook)
 	case "test":
 		return testWebhook(req)
 	case "delete":

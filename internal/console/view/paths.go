@@ -50,6 +50,15 @@ func Typed[T ~string](values []string) []T {
 // ChatPath returns the address of a chat.
 func ChatPath(jid bridge.JID) string { return Root + "/chats/" + jid.Escaped() }
 
+// chatPathIn returns the path of a chat next to a list with a filter, which query has; "" means none.
+// Templates must not write a query by themselves: html/template escapes its equals sign.
+func chatPathIn(jid bridge.JID, query string) string {
+	if query == "" {
+		return ChatPath(jid)
+	}
+	return ChatPath(jid) + "?" + query
+}
+
 func mediaPath(chat bridge.JID, id string) string {
 	return Root + "/media/" + chat.Escaped() + "/" + bridge.PathID(id)
 }

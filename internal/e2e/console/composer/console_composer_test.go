@@ -341,9 +341,10 @@ func TestConsole_MentionsMembers(t *testing.T) {
 		v.OpenChat(group.JID())
 		v.Do(chromedp.Focus(chromedp.CSS(".say textarea")))
 		v.Key("You, @ann")
-		v.WaitFor(`document.querySelectorAll("#suggestions:not([hidden]) li").length === 1`)
+		v.WaitFor(`document.querySelectorAll("#mention-list:not([hidden]) li").length === 1`)
+		v.WantSeen("#mention-list li")
 		if width < 600 {
-			v.Do(chromedp.Click(chromedp.CSS("#suggestions li")))
+			v.Do(chromedp.Click(chromedp.CSS("#mention-list li")))
 		} else {
 			v.Key(kb.Enter)
 		}

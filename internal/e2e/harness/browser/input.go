@@ -69,6 +69,16 @@ func (b *Browser) WantInside(what, selector string) {
 	}
 }
 
+// WantSeen waits until an element that matches a selector can be clicked: it is inside the window, not
+// covered, and at least 24 pixels high and wide (WCAG 2.2, 2.5.8).
+func (b *Browser) WantSeen(selector string) {
+	b.T.Helper()
+	b.WaitFor(fmt.Sprintf(`(one => {
+		const box = one?.getBoundingClientRect(), top = one && document.elementFromPoint((box.left + box.right) / 2, (box.top + box.bottom) / 2);
+		return one && box.width >= 24 && box.height >= 24 && box.left >= 0 && box.top >= 0 && box.right <= innerWidth && box.bottom <= innerHeight && one.contains(top);
+	})(document.querySelector(%s))`, JsString(selector)))
+}
+
 // LogIn logs in with the tests' token.
 func (b *Browser) LogIn() {
 	b.T.Helper()

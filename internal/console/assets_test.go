@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -63,5 +65,31 @@ func TestAssets_AreCompressed(t *testing.T) {
 	}
 	if plain == 0 || packed > plain/2 {
 		t.Errorf("%d bytes are %d compressed", plain, packed)
+	}
+}
+
+// The style sheets become one: a class that two of them define looks in one place as it does in the other.
+func TestAssets_AClassIsDefinedInOneFile(t *testing.T) {
+	sheets, err := filepath.Glob("assets/*.css")
+	if err != nil || len(sheets) == 0 {
+		t.Fatal(sheets, err)
+	}
+	ofClass := regexp.MustCompile(`(?:^|[{},])\s*\.([\w-]+)\s*[,{]`)
+	definedIn := map[string]string{}
+	for _, sheet := range sheets {
+		text, err := os.ReadFile(sheet)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, found := range ofClass.FindAllSubmatch(text, -1) {
+			class := string(found[1])
+			if other := definedIn[class]; other != "" && other != sheet {
+				t.Errorf(".%s is defined in %s and in %s", class, other, sheet)
+			}
+			definedIn[class] = sheet
+		}
+	}
+	if len(definedIn) < 100 {
+		t.Errorf("only %d classes were found", len(definedIn))
 	}
 }

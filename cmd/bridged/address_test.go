@@ -29,7 +29,7 @@ var (
 		"group picture": {"1203630@g.us", "address_test.go"}, "hooks preview": {"2", "testdata/payload.json"},
 		"chatwoot backfill": {"--url", "http://127.0.0.1:1", "--account", "1", "--inbox", "1"},
 	})
-	local = []string{"config", "serve", "demo", "backup", "restore", "reindex", "version"}
+	local = []string{"config", "man", "serve", "demo", "backup", "restore", "reindex", "version"}
 )
 
 // withExamples adds the other commands that call a bridge, with the arguments of their first example.

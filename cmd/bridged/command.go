@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/cobra/doc"
 
 	"bridged/internal/config"
 	"bridged/internal/shell"
@@ -49,7 +48,7 @@ func (e *environment) newRoot() *cobra.Command {
 			e.blockCommand("block", true), e.blockCommand("unblock", false), e.groupCommand(), e.historyCommand(), e.importChatCommand(), e.importsCommand(),
 		})},
 		{"Connect other programs:", []*cobra.Command{e.webhooksCommand(), e.hooksCommand(), e.tokenCommand(), e.mcpCommand(), e.chatwootCommand()}},
-		{"Maintain it:", []*cobra.Command{e.statusCommand(), e.configCommand(), e.reconnectCommand(), e.logoutCommand(), e.backupCommand(), e.restoreCommand(), e.reindexCommand(), e.healthcheckCommand(), e.versionCommand()}},
+		{"Maintain it:", []*cobra.Command{e.statusCommand(), e.configCommand(), e.reconnectCommand(), e.logoutCommand(), e.backupCommand(), e.restoreCommand(), e.reindexCommand(), e.healthcheckCommand(), e.versionCommand(), manCommand(e, root)}},
 	} {
 		root.AddGroup(&cobra.Group{ID: group.title, Title: group.title})
 		for _, c := range group.commands {
@@ -57,10 +56,11 @@ func (e *environment) newRoot() *cobra.Command {
 			root.AddCommand(c)
 		}
 	}
-	for _, c := range []*cobra.Command{e.documentTextCommand(), e.becomeFFmpegCommand(), e.manCommand(root)} {
+	for _, c := range []*cobra.Command{e.documentTextCommand(), e.becomeFFmpegCommand()} {
 		c.Hidden = true
 		root.AddCommand(c)
 	}
+	completer{e}.complete(root)
 	return root
 }
 
@@ -107,14 +107,6 @@ func checkArguments(c *cobra.Command, given []string) error {
 		}
 	}
 	return nil
-}
-
-// manCommand writes the manual pages of all commands, for packages of distributions.
-func (e *environment) manCommand(root *cobra.Command) *cobra.Command {
-	return withoutEnvFile(e.newCommand("man <directory>", "Write the manual pages of all commands into a directory.", func(args []string) error {
-		root.DisableAutoGenTag = true
-		return doc.GenManTree(root, &doc.GenManHeader{Section: "1", Source: "bridged " + version}, args[0])
-	}))
 }
 
 const noEnvFile = "reads no .env"

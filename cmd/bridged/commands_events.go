@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"bridged/internal/bridge"
 	"bridged/internal/shell"
 )
 
@@ -19,6 +20,7 @@ func (e *environment) eventsCommand() *cobra.Command {
 	flags := c.Flags()
 	flags.StringVar(&q.Chat, "chat", "", eventsOfChat)
 	flags.StringSliceVar(&q.Types, "types", nil, "The `TYPES` of events, with commas between; by default all")
+	offer(flags, "types", bridge.EventTypes())
 	flags.StringVar(&q.Since, "since", "", "From this `TIME` on: a duration before now (90m, 3d), a moment, or after an event's number. By default from the start of the log")
 	addDuration(flags, &q.Wait, "wait", "Wait this `DURATION`, such as 60s, for the first event if there is none")
 	addLimit(flags, &q.Limit, 100)

@@ -80,6 +80,7 @@ func addTimer(flags *pflag.FlagSet, seconds **uint32) {
 		*seconds = &timer
 		return nil
 	})
+	offer(flags, "disappearing", []string{"off", "24h", "7d", "90d"})
 }
 
 func (e *environment) groupPictureCommand() *cobra.Command {

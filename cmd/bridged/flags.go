@@ -83,6 +83,7 @@ func addChoice[T ~string](flags *pflag.FlagSet, chosen *T, name, help string, ch
 		}
 		return nil
 	})
+	offer(flags, name, choices)
 }
 
 // addSwitch adds a flag that is true or false. set stays nil without it.

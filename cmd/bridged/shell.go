@@ -93,6 +93,11 @@ func addMessageType(flags *pflag.FlagSet, filter *bridge.MessageFilter, chats *b
 		}
 		return nil
 	})
+	types := []string{bridge.TypeMedia, "image", "video", "audio", "document", "sticker", bridge.TypeLink}
+	if chats != nil {
+		types = append(types, string(bridge.ChatsGroup), string(bridge.ChatsIndividual))
+	}
+	offer(flags, "type", types)
 }
 
 func addPastFlags(flags *pflag.FlagSet, since, before *string, ids *bool) {
@@ -261,6 +266,7 @@ func (e *environment) tailCommand() *cobra.Command {
 	})
 	c.Flags().StringVar(&q.Chat, "chat", "", eventsOfChat)
 	c.Flags().StringSliceVar(&q.Types, "types", []string{string(bridge.EventMessageCreated)}, "The `TYPES` of events, with commas between; all for every type")
+	offer(c.Flags(), "types", append(bridge.EventTypes(), "all"))
 	c.Flags().StringVar(&q.Since, "since", "", "From this `TIME` on: a duration before now (90m, 3d), a moment, or after an event's number; 0 prints the whole log. By default from now on")
 	return example(c, "bridged tail --types all --since 1h")
 }

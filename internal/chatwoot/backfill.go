@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"net/http"
 	"slices"
 	"time"
@@ -84,11 +83,13 @@ func (b *Backfill) Run(ctx context.Context) (Result, error) {
 }
 
 func (b *Backfill) sendAll(ctx context.Context) error {
+	chats, err := b.chats(ctx)
+	if err != nil {
+		return err
+	}
 	done := b.state.doneAll()
-	for chat, err := range b.chats(ctx) {
+	for _, chat := range chats {
 		switch {
-		case err != nil:
-			return err
 		case slices.Contains(done, chat.JID):
 			continue
 		case cloud.ContactID(chat.JID) == "" || chat.JID == b.Own:
@@ -105,24 +106,32 @@ func (b *Backfill) sendAll(ctx context.Context) error {
 	return nil
 }
 
-// chats returns the chats to send.
-func (b *Backfill) chats(ctx context.Context) iter.Seq2[bridge.Chat, error] {
-	query := bridge.ChatQuery{Type: bridge.ChatsIndividual}
+// chats returns the chats to send, all at once, because a chat with a new message moves to the front of the list.
+func (b *Backfill) chats(ctx context.Context) (chats []bridge.Chat, err error) {
+	for _, jid := range b.Chats {
+		chat, err := b.Bridge.Chat(ctx, jid)
+		if err != nil {
+			return nil, err
+		}
+		chats = append(chats, chat)
+	}
+	if len(b.Chats) > 0 {
+		return chats, nil
+	}
+	query := bridge.ChatQuery{Type: bridge.ChatsIndividual, Limit: pageSize}
 	if b.Groups {
 		query.Type = bridge.ChatsAll
 	}
-	if len(b.Chats) == 0 {
-		return b.Bridge.AllChats(ctx, query)
-	}
-	return func(yield func(bridge.Chat, error) bool) {
-		for _, jid := range b.Chats {
-			chat, err := b.Bridge.Chat(ctx, jid)
-			if !yield(chat, err) {
-				return
-			}
+	for chat, err := range b.Bridge.AllChats(ctx, query) {
+		if err != nil {
+			return nil, err
 		}
+		chats = append(chats, chat)
 	}
+	return chats, nil
 }
+
+const pageSize = 200 // of lists of the bridge
 
 // sendChat sends the messages of a chat that its conversation lacks. Of a chat without messages of the time,
 // Chatwoot is asked nothing.
@@ -131,7 +140,7 @@ func (b *Backfill) sendChat(ctx context.Context, chat bridge.Chat) error {
 		return nil
 	}
 	t := &thread{Backfill: b, chat: chat, id: cloud.ContactID(chat.JID), seen: make(map[string]bool)}
-	query := bridge.MessageQuery{Chat: chat.JID, Since: b.Since, Until: b.Until, Order: bridge.OrderAsc, Limit: 200}
+	query := bridge.MessageQuery{Chat: chat.JID, Since: b.Since, Until: b.Until, Order: bridge.OrderAsc, Limit: pageSize}
 	isOpen := false
 	for m, err := range b.Bridge.AllMessages(ctx, query) {
 		if err != nil {

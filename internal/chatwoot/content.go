@@ -61,8 +61,8 @@ type tempFile struct {
 }
 
 func (f *tempFile) close() {
-	_ = f.file.Close() // it was only read
-	_ = os.Remove(f.file.Name())
+	_ = f.file.Close()           // it was only read
+	_ = os.Remove(f.file.Name()) // most often it is removed already
 }
 
 // download downloads the file of a message. It returns nil if the file is too large or can never be had.
@@ -92,17 +92,18 @@ func (t *thread) save(ctx context.Context, m bridge.Message) (_ *tempFile, err e
 	if err != nil {
 		return nil, err
 	}
-	kept := &tempFile{file: file}
+	temp := &tempFile{file: file}
+	_ = os.Remove(file.Name()) // so that a kill leaves nothing; some systems only remove closed files
 	size, err := io.Copy(file, io.LimitReader(content, t.MaxFile+1))
 	if err == nil && size > t.MaxFile {
 		err = errLarge
 	}
 	if err != nil {
-		kept.close()
+		temp.close()
 		return nil, err
 	}
-	kept.formFile = fromDisk(file, size, fileName(m), m.Media.MimeType)
-	return kept, nil
+	temp.formFile = fromDisk(file, size, fileName(m), m.Media.MimeType)
+	return temp, nil
 }
 
 // fileName returns the file's own name, or one with the extension of its type.

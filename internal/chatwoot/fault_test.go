@@ -3,11 +3,13 @@ package chatwoot
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"bridged/internal/bridge"
 	"bridged/internal/chatwoot/chatwoottest"
 )
 
@@ -28,7 +30,7 @@ var faults = map[string]chatwoottest.Fault{
 // Whatever fails for a while, at whichever call, each message is sent once, in order.
 func TestFaults_NoMessageIsLostOrDoubled(t *testing.T) {
 	t.Parallel()
-	bridge := newScene(t, talk()...)
+	paired := newScene(t, talk()...)
 	for name, fault := range faults {
 		for _, request := range []string{
 			"GET /inboxes/1", "GET /automation_rules", "POST /contacts/filter", "POST /contacts", "GET /conversations", "POST /conversations", "GET /messages", "POST /messages",
@@ -36,7 +38,7 @@ func TestFaults_NoMessageIsLostOrDoubled(t *testing.T) {
 			if fault.Status == 422 && (strings.HasPrefix(request, "GET") || request == "POST /contacts/filter") {
 				continue // nothing that reads is refused for a while
 			}
-			s := bridge.with(t)
+			s := paired.with(t)
 			fault.Request, fault.Skip = request, 0
 			if request == "POST /messages" {
 				fault.Skip = 1
@@ -69,11 +71,11 @@ func TestFaults_EndTheRun(t *testing.T) {
 // doubles and gaps, with and without its file.
 func TestKill_AnywhereAndAgain(t *testing.T) {
 	t.Parallel()
-	bridge := newScene(t, append(talk(), said(ana, "B1", "Ana", "oi", 0), said(ana, "B2", "Ana", "tudo bem?", 1))...)
+	paired := newScene(t, append(talk(), said(ana, "B1", "Ana", "oi", 0), said(ana, "B2", "Ana", "tudo bem?", 1))...)
 	for takesEffect, states := range map[bool][]bool{false: {false}, true: {false, true}} {
 		for _, withState := range states {
 			for at := 0; ; at++ {
-				s := bridge.with(t)
+				s := paired.with(t)
 				b := s.backfill(whatsAppInbox)
 				if withState {
 					b.State = filepath.Join(t.TempDir(), "progress.json")
@@ -119,5 +121,25 @@ func TestState_ContinuesSooner(t *testing.T) {
 	b.Inbox = apiInbox
 	if _, err := s.run(t.Context(), b); err == nil || !strings.Contains(err.Error(), "belongs to another inbox") {
 		t.Error(err)
+	}
+}
+
+// A message that arrives during a run moves its chat to the front of the list. No chat is missed.
+func TestBackfill_MissesNoChatThatMoves(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	const chats = pageSize + 2
+	var facts []bridge.Fact
+	for i := range chats {
+		facts = append(facts, said(bridge.PhoneJID(fmt.Sprint(15550200000+i)), "A", "Ada", "hello", -i))
+	}
+	s.save(facts...)
+	last := bridge.PhoneJID(fmt.Sprint(15550200000 + chats - 1))
+	s.Fails(chatwoottest.Fault{Request: "POST /messages", Stores: true, Do: func() { s.save(said(last, "B", "Ada", "news", 5)) }})
+	if _, err := s.run(t.Context(), s.backfill(whatsAppInbox)); err != nil {
+		t.Fatal(err)
+	}
+	if len(s.Contacts()) != chats || len(s.Messages()) < chats {
+		t.Errorf("%d contacts and %d messages of %d chats", len(s.Contacts()), len(s.Messages()), chats)
 	}
 }

@@ -3,10 +3,8 @@ package chatwoot
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 
 	"bridged/internal/bridge"
 )
@@ -89,21 +87,17 @@ func (s *state) end() error {
 }
 
 // save replaces the file. A kill leaves the old content or the new one.
-func (s *state) save() (err error) {
+func (s *state) save() error {
 	data, err := json.MarshalIndent(s, "", "\t")
 	if err != nil {
 		return err
 	}
-	file, err := os.CreateTemp(filepath.Dir(s.path), ".chatwoot-*")
-	if err != nil {
+	next := s.path + ".new"
+	if err := os.WriteFile(next, append(data, '\n'), 0o600); err != nil {
 		return refuse("the progress cannot be stored: %v; name another file with --state", err)
 	}
-	_, err = file.Write(append(data, '\n'))
-	if err = errors.Join(err, file.Close()); err == nil {
-		err = os.Rename(file.Name(), s.path)
-	}
-	if err != nil {
-		return fmt.Errorf("the progress cannot be stored in %s: %w", s.path, errors.Join(err, os.Remove(file.Name())))
+	if err := os.Rename(next, s.path); err != nil {
+		return errors.Join(refuse("the progress cannot be stored: %v; name another file with --state", err), os.Remove(next))
 	}
 	return nil
 }

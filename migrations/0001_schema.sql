@@ -455,6 +455,29 @@ CREATE TABLE send_keys (
 CREATE INDEX send_keys_by_message ON send_keys (msg_id);
 CREATE INDEX send_keys_by_age ON send_keys (at);
 
+-- The messages that are sent later, each under its final id. They are in messages once their sending has
+-- begun, and no longer here once the network has answered. status: 'scheduled', 'sending', 'missed', 'held'
+-- or 'failed'. begun is 1 if the message may have been sent. error is the JSON of why it was not sent. draft
+-- is the JSON of the content. bytes is the size of draft and file, for the quota. token is the id of the
+-- token that decided last what is sent, and tree the id of the token at the root of its tree; both are 0 for BRIDGE_TOKEN. There
+-- is no foreign key: the messages of a token that was revoked stay, as failed.
+CREATE TABLE scheduled (
+    seq        INTEGER PRIMARY KEY AUTOINCREMENT,
+    id         TEXT NOT NULL UNIQUE,
+    chat       TEXT NOT NULL,
+    status     TEXT NOT NULL,
+    send_at    INTEGER NOT NULL,
+    created_at INTEGER NOT NULL,
+    begun      INTEGER NOT NULL DEFAULT 0,
+    error      TEXT,
+    draft      TEXT NOT NULL,
+    bytes      INTEGER NOT NULL,
+    token      INTEGER NOT NULL,
+    tree       INTEGER NOT NULL
+) STRICT;
+CREATE INDEX scheduled_by_time ON scheduled (send_at, seq);
+CREATE INDEX scheduled_due ON scheduled (send_at, seq) WHERE status IN ('scheduled', 'sending');
+
 -- Changes on the network other than messages, each under an Idempotency-Key: the state
 -- before the change, the group that it created, and the answer or the refusal.
 CREATE TABLE keyed_requests (

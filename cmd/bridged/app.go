@@ -34,6 +34,7 @@ import (
 	"bridged/internal/media/files"
 	"bridged/internal/oauth"
 	"bridged/internal/preview"
+	"bridged/internal/schedule"
 	"bridged/internal/store"
 	"bridged/internal/transcribe"
 	"bridged/internal/urlguard"
@@ -61,6 +62,7 @@ type app struct {
 	preparer *media.Preparer
 	exports  *media.Preparer // receives exported chats
 	importer *chatimport.Importer
+	schedule *schedule.Schedule
 	pictures *files.Pictures
 	typing   *stream.Typing // nil unless SHOW_TYPING
 	webhooks *webhook.Dispatcher
@@ -127,8 +129,14 @@ func launch(ctx context.Context, environ []string, logged io.Writer) (_ *app, er
 	}
 	a.voices, a.backups = a.newTranscriber(c), a.newBackups(c)
 	a.compat, a.urlToken = len(c.Adapters)+len(c.AdapterListeners) > 0, c.CompatURLToken
-	connections := front.NewConnections(c.MaxConnections)
-	router := a.handler(c, connections)
+	connections, previews := front.NewConnections(c.MaxConnections), a.previews(c)
+	a.schedule, err = schedule.New(ctx, schedule.Options{
+		Store: a.store, Account: a.account, Dir: a.dir.file("scheduled"), Grace: c.ScheduleGrace, Preview: previews.Find, Log: log,
+	})
+	if err != nil {
+		return nil, err
+	}
+	router := a.handler(c, connections, previews)
 	if a.fleet != nil {
 		a.fleet.ServeRequests(router, router.Tree)
 	}
@@ -158,7 +166,7 @@ func launch(ctx context.Context, environ []string, logged io.Writer) (_ *app, er
 	for _, other := range others {
 		go a.serve(connections.Listen(other))
 	}
-	a.run(ctx, connections.Listen(listener), c)
+	a.run(ctx, connections.Listen(listener), c, router)
 	return a, nil
 }
 
@@ -269,7 +277,7 @@ func (a *app) forgetPicture(of bridge.JID) {
 	a.pictures.Forget(of, a.store.Canonical(of), a.store.LIDOf(of))
 }
 
-func (a *app) handler(c config.Config, connections *front.Connections) *api.Handler {
+func (a *app) handler(c config.Config, connections *front.Connections, previews *preview.Finder) *api.Handler {
 	publicURL := ""
 	if len(c.PublicURLs) > 0 {
 		publicURL = c.PublicURLs[0].String()
@@ -289,9 +297,9 @@ func (a *app) handler(c config.Config, connections *front.Connections) *api.Hand
 		Store: a.store, Account: a.account, Token: c.Token, EnableSend: c.EnableSend, PhoneNumber: c.PhoneNumber,
 		HistoryImport: c.HistoryImport,
 		Files:         a.files, Preparer: a.preparer, Pictures: a.pictures, Typing: a.typing, FetchTimeout: c.FetchTimeout,
-		Importer: a.importer, Exports: a.exports,
+		Importer: a.importer, Exports: a.exports, Schedule: a.schedule,
 		PublicURL: publicURL, BasePath: c.BasePath, Transcription: transcription(c), Backups: a.backupState(),
-		Preview: a.previews(c).Find, LinkPreviews: c.LinkPreviews,
+		Preview: previews.Find, LinkPreviews: c.LinkPreviews,
 		Webhooks: a.webhooks, WithoutPages: !c.Console, Lifetime: a.lifetime, Streams: a.streams, Log: a.log,
 		Build: metrics.Build{Version: version, Library: libraryVersion()}, Metrics: collectors,
 	})
@@ -303,7 +311,7 @@ func (a *app) previews(c config.Config) *preview.Finder {
 	return preview.New(preview.Options{Guard: guard, Scale: a.preparer.Scale, Log: a.log})
 }
 
-func (a *app) run(ctx context.Context, listener net.Listener, c config.Config) {
+func (a *app) run(ctx context.Context, listener net.Listener, c config.Config, router *api.Handler) {
 	var connected context.Context
 	connected, a.disconnect = context.WithCancel(context.WithoutCancel(ctx))
 	fails := func(ctx context.Context, run func(context.Context) error) {
@@ -319,6 +327,7 @@ func (a *app) run(ctx context.Context, listener net.Listener, c config.Config) {
 		},
 	}
 	a.background.Go(func() { maintenance.Run(a.lifetime, maintenanceOptions) })
+	a.background.Go(func() { a.schedule.Run(a.lifetime, router) })
 	a.background.Go(func() { fails(a.posting, a.webhooks.Run) })
 	if a.fleet != nil {
 		a.background.Go(func() { fails(a.posting, a.fleet.Run) })

@@ -13,10 +13,14 @@ import (
 func (s *server) needs(scope bridge.Scope) func(http.Handler) http.Handler {
 	return s.gate(func(caller bridge.Token) error {
 		if !caller.Allows(scope) {
-			return bridge.Fail(bridge.CodeForbidden, "this token lacks the scope %s", scope)
+			return errLacks(scope)
 		}
 		return nil
 	})
+}
+
+func errLacks(scope bridge.Scope) error {
+	return bridge.Fail(bridge.CodeForbidden, "this token lacks the scope %s", scope)
 }
 
 // allChats refuses callers that may only see some chats.

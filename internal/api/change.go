@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"slices"
-	"strings"
 	"time"
 
 	"bridged/internal/bridge"
@@ -75,25 +74,11 @@ func stillMentioned(m bridge.Message, text string) (people []bridge.JID) {
 		return nil
 	}
 	for _, mention := range m.ContextInfo.Mentions {
-		if mention.Token != nil && hasWord(text, *mention.Token) && !slices.Contains(people, mention.JID) {
+		if mention.Token != nil && bridge.HasWord(text, *mention.Token) && !slices.Contains(people, mention.JID) {
 			people = append(people, mention.JID)
 		}
 	}
 	return people
-}
-
-// hasWord reports whether a text has an @user that is not the beginning of another.
-func hasWord(text, word string) bool {
-	for {
-		_, rest, found := strings.Cut(text, word)
-		if !found {
-			return false
-		}
-		if rest == "" || rest[0] < '0' || rest[0] > '9' {
-			return true
-		}
-		text = rest
-	}
 }
 
 // deleteMessage deletes a message for everybody. Admins may delete messages of other members.

@@ -32,7 +32,7 @@ var statuses = map[int][]bridge.Code{
 		bridge.CodeAlreadyPaired, bridge.CodeOtherAccount, bridge.CodeNoSession, bridge.CodeAlreadyInGroup,
 		bridge.CodeGroupFull, bridge.CodeGroupChanged, bridge.CodeNotRinging, bridge.CodeRequestInProgress, bridge.CodeAmbiguousDates, bridge.CodeAmbiguousTimezone,
 		bridge.CodeNoMoreHistory, bridge.CodeOnlyOnPhone,
-		bridge.CodeImportEnded,
+		bridge.CodeImportEnded, bridge.CodeAlreadySending,
 	},
 	http.StatusPreconditionFailed:           {bridge.CodePreconditionFailed},
 	http.StatusRequestEntityTooLarge:        {bridge.CodePayloadTooLarge},

@@ -3,6 +3,7 @@ package api
 import (
 	"bytes"
 	"encoding/json"
+	"mime/multipart"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -11,10 +12,10 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"bridged/internal/api/content"
 	"bridged/internal/api/front"
 	"bridged/internal/bridge"
 	"bridged/internal/fuzzbudget"
-	"bridged/internal/intake"
 )
 
 // mustBeRefusal fails where a caller's input ended in anything but a refusal
@@ -59,7 +60,7 @@ func FuzzBody(f *testing.F) {
 			if !json.Valid(raw) || !utf8.Valid(raw) {
 				t.Errorf("accepted %q", raw)
 			}
-			if err := checkContacts(req.Contacts); err != nil {
+			if err := content.CheckContacts(req.Contacts); err != nil {
 				mustBeRefusal(t, err, bridge.CodeInvalid)
 			}
 		})
@@ -136,11 +137,11 @@ func FuzzVCard(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, card string) {
 		fuzzbudget.Usual.Check(t, len(card), func() {
-			if !isVCard(card) {
+			if !content.IsVCard(card) {
 				return
 			}
 			upper := strings.ToUpper(card)
-			if !strings.Contains(upper, "BEGIN:VCARD") || !strings.Contains(upper, "END:VCARD") || strings.ContainsRune(card, 0) || len(card) > maxVCard {
+			if !strings.Contains(upper, "BEGIN:VCARD") || !strings.Contains(upper, "END:VCARD") || strings.ContainsRune(card, 0) || len(card) > content.MaxVCard {
 				t.Errorf("accepted %q", card)
 			}
 		})
@@ -153,7 +154,7 @@ func FuzzEmoji(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		fuzzbudget.Usual.Check(t, len(s), func() {
-			if isEmoji(s) && (!utf8.ValidString(s) || strings.ContainsAny(s, " \n\r\tabcXYZ<>&\"'") || utf8.RuneCountInString(s) > maxEmoji) {
+			if content.IsEmoji(s) && (!utf8.ValidString(s) || strings.ContainsAny(s, " \n\r\tabcXYZ<>&\"'") || utf8.RuneCountInString(s) > content.MaxEmoji) {
 				t.Errorf("accepted %q", s)
 			}
 		})
@@ -173,32 +174,21 @@ func FuzzForm(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
 		fuzzbudget.Usual.Check(t, len(body), func() {
-			form, s := &fileForm{parts: parts{given: make(map[string]bool)}}, &server{bodies: front.NewBodies()}
-			defer form.file.Close()
-			r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", bytes.NewReader(body))
+			w, r := httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", bytes.NewReader(body))
 			r.Header.Set("Content-Type", "multipart/form-data; boundary=x")
-			parts, err := intake.NewParts(r)
-			if err != nil {
-				t.Fatal(err)
+			form, s, fields := &fileForm{Form: front.NewForm(w, r, 0)}, &server{bodies: front.NewBodies()}, 0
+			err := form.Each(w, r, func(part *multipart.Part) error {
+				if part.FormName() == "file" {
+					return bridge.Invalid("the file would be next")
+				}
+				fields++
+				return form.take(t.Context(), s, part)
+			})
+			if code := bridge.CodeOf(err); err != nil && (code == bridge.CodeInvalid || code == bridge.CodePayloadTooLarge) {
+				mustBeRefusal(t, err, code)
 			}
-			for {
-				part, err := parts.Next()
-				if err != nil || part.FormName() == "file" {
-					break
-				}
-				err = form.note(part.FormName())
-				if err == nil {
-					err = form.take(t.Context(), s, part)
-				}
-				if err != nil {
-					if code := bridge.CodeOf(err); code == bridge.CodeInvalid || code == bridge.CodePayloadTooLarge {
-						mustBeRefusal(t, err, code)
-					}
-					break
-				}
-			}
-			if len(form.given) > maxFields || len(form.Caption) > maxField {
-				t.Errorf("%d fields, a caption of %d bytes", len(form.given), len(form.Caption))
+			if fields > front.MaxFields || len(form.Caption) > front.MaxField {
+				t.Errorf("%d fields, a caption of %d bytes", fields, len(form.Caption))
 			}
 		})
 	})

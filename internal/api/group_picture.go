@@ -83,7 +83,7 @@ func receivePicture(in *input) (picture *media.Received, err error) {
 	if err != nil {
 		picture.Close()
 		w.Header().Set("Connection", "close") // the rest is not read
-		return nil, formFault(in.ctx(), err)
+		return nil, front.FormFault(in.ctx(), err)
 	}
 	front.BodyRead(w)
 	return picture, nil
@@ -105,7 +105,7 @@ func pictureOfForm(in *input, from media.Incoming) (picture *media.Received, err
 		case err != nil:
 			return picture, err
 		case part.FormName() != "file":
-			return picture, bridge.Invalid("%s is not a field of this form; it has file alone", quotedName(part.FormName()))
+			return picture, bridge.Invalid("%s is not a field of this form; it has file alone", front.QuotedName(part.FormName()))
 		case picture != nil:
 			return picture, bridge.Invalid("file is given more than once")
 		}

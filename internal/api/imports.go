@@ -12,6 +12,7 @@ import (
 
 	"bridged/internal/api/callers"
 	"bridged/internal/api/download"
+	"bridged/internal/api/front"
 	"bridged/internal/bridge"
 	"bridged/internal/chatimport"
 	"bridged/internal/media"
@@ -150,7 +151,7 @@ func ownsImport(in *input, id string) error {
 
 // importForm is a form with an exported chat.
 type importForm struct {
-	parts
+	front.Form
 	chatimport.Request
 }
 
@@ -159,8 +160,8 @@ func readImport(in *input) (*importForm, error) {
 		in.w.Header().Set("Connection", "close") // the body is never read
 		return nil, err
 	}
-	form := &importForm{parts: newParts(in.w, in.r), Request: chatimport.Request{May: mayImport(in), Outsiders: in.outsiders}}
-	err := form.each(in.w, in.r, func(part *multipart.Part) error { return form.take(in.ctx(), in.server, part) })
+	form := &importForm{Form: front.NewForm(in.w, in.r, in.caller().Tree), Request: chatimport.Request{May: mayImport(in), Outsiders: in.outsiders}}
+	err := form.Each(in.w, in.r, func(part *multipart.Part) error { return form.take(in.ctx(), in.server, part) })
 	switch {
 	case err != nil:
 	case form.Export == nil:
@@ -184,10 +185,10 @@ func mayImport(in *input) func(bridge.JID) error {
 func (f *importForm) take(ctx context.Context, s *server, part *multipart.Part) (err error) {
 	if part.FormName() == "file" {
 		f.FileName = download.PlainName(part.FileName())
-		f.Export, err = s.Exports.Receive(ctx, media.Incoming{From: s.Importer.Upload(part), Declared: f.length, Tree: f.tree, Cancel: f.cancel})
+		f.Export, err = s.Exports.Receive(ctx, media.Incoming{From: s.Importer.Upload(part), Declared: f.Length, Tree: f.Sender, Cancel: f.Stop})
 		return err
 	}
-	text, err := f.value(ctx, s, part)
+	text, err := f.Value(ctx, s.bodies, part)
 	if err != nil {
 		return err
 	}
@@ -207,7 +208,7 @@ func (f *importForm) take(ctx context.Context, s *server, part *multipart.Part) 
 			return bridge.Invalid("dateOrder must be one of %s", bridge.Join(bridge.DateOrders, ", "))
 		}
 	default:
-		return bridge.Invalid("%s is not a field of this form; it has file, chat, dryRun, names, timezone and dateOrder", quotedName(part.FormName()))
+		return bridge.Invalid("%s is not a field of this form; it has file, chat, dryRun, names, timezone and dateOrder", front.QuotedName(part.FormName()))
 	}
 	return nil
 }
@@ -223,7 +224,7 @@ func (f *importForm) setNames(text string) error {
 	}
 	f.Names = make(map[string]bridge.JID, len(names))
 	for name, value := range names {
-		jid, err := parsePerson("names: "+quotedName(name), value)
+		jid, err := parsePerson("names: "+front.QuotedName(name), value)
 		if err != nil {
 			return err
 		}
@@ -237,7 +238,7 @@ func (f *importForm) setZone(text string) (err error) {
 		return nil
 	}
 	if f.Zone, err = chatimport.ParseZone(text); err != nil {
-		return bridge.Invalid("timezone must be a zone like Europe/Berlin, or an offset like +02:00: %s is not known", quotedName(text)).Because(err)
+		return bridge.Invalid("timezone must be a zone like Europe/Berlin, or an offset like +02:00: %s is not known", front.QuotedName(text)).Because(err)
 	}
 	return nil
 }

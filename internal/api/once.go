@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
@@ -35,6 +34,7 @@ type action struct {
 	replay func(ctx context.Context, earlier bridge.SendKey) (answer any, err error)
 	lookUp func(ctx context.Context) error // finds the stored things that the call names; may be nil
 	do     func(ctx context.Context, key *bridge.SendKey) (answer any, err error)
+	later  bool // it needs no connection now
 
 	// For the error if the network does not confirm the action.
 	noun, doubt, remedy string
@@ -70,7 +70,7 @@ func once(in *input, key *bridge.SendKey, a action) (any, error) {
 			return nil, err
 		}
 	}
-	if err := in.Account.Ready(); err != nil {
+	if err := in.Account.Ready(); err != nil && !a.later {
 		return nil, err
 	}
 	return run(in, key, a)
@@ -208,7 +208,7 @@ func requestOnce(in *input, body []byte, c keyedRequest) (any, error) {
 	if key != nil {
 		remedy = "repeat the call with the same Idempotency-Key"
 	}
-	b := attempt{KeyedRequest: bridge.KeyedRequest{ID: newRequestID()}}
+	b := attempt{KeyedRequest: bridge.KeyedRequest{ID: bridge.NewMessageID()}}
 	return once(in, key, action{
 		chat: c.chat,
 		noun: "change", doubt: "may have been made", remedy: remedy,
@@ -232,13 +232,6 @@ func requestOnce(in *input, body []byte, c keyedRequest) (any, error) {
 		},
 		do: func(ctx context.Context, key *bridge.SendKey) (any, error) { return in.beginRequest(ctx, key, b, c) },
 	})
-}
-
-// newRequestID returns an id in the form of message ids.
-func newRequestID() string {
-	var random [9]byte
-	_, _ = rand.Read(random[:]) // never fails
-	return fmt.Sprintf("3EB0%X", random)
 }
 
 // beginRequest stores the key of a call, acts and stores the answer.

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"bridged/internal/api"
 	"bridged/internal/bridge"
@@ -57,6 +58,8 @@ var everyRoute = []route{
 	{method: "GET", path: "/api/hooks"},
 	{method: "GET", path: "/api/events", invalid: "?limit=0"},
 	{method: "GET", path: "/api/calls", invalid: "?limit=0", missing: "/api/calls?chat=999@g.us"},
+	{method: "GET", path: "/api/scheduled", invalid: "?limit=0"},
+	{method: "GET", path: "/api/scheduled/LATER", missing: "/api/scheduled/NONE"},
 	{method: "POST", path: "/api/calls/K1/reject", sends: true, socket: true, acts: true, invalid: `{"x":1}`, missing: "/api/calls/NONE/reject"},
 	{
 		method: "POST", path: "/api/messages/send", sends: true, socket: true,
@@ -189,6 +192,10 @@ func onEverySend(t *testing.T, test func(t *testing.T, s *server, r route)) {
 func stocked(t *testing.T) *server {
 	s := newServer(t)
 	s.know(members(club, "Readers", grace, me), say(club, grace, "G1", "to all", 0), say(grace, grace, "M1", "to one", 1), iSaid(grace, "OWN", "from me"), rings(grace, "K1"))
+	later := bridge.Scheduled{ID: "LATER", Chat: grace, Status: bridge.ScheduledWaiting, SendAt: bridge.At(time.Now().Add(time.Hour)), CreatedAt: bridge.At(noon), Draft: bridge.ScheduledDraft{Text: &bridge.Text{Text: "later"}}}
+	if err := s.store.AddScheduled(t.Context(), later, 0, nil); err != nil {
+		t.Fatal(err)
+	}
 	s.cdn.show(grace, bridge.PicturePreview, jpeg)
 	s.cdn.show(club, bridge.PicturePreview, jpeg)
 	s.cdn.send(s, "F1", bridge.Media{Type: bridge.MediaImage, MimeType: "image/png"}, "the bytes of a picture")

@@ -108,6 +108,13 @@ func (s *server) routes() chi.Router {
 	send.Post("/api/messages/send-poll", s.handle(sendPoll))
 	send.Post("/api/messages/send-contact", s.handle(sendContact))
 
+	// Messages that are sent later
+	read.Get("/api/scheduled", s.handle(listScheduled))
+	read.Get("/api/scheduled/{msgId}", s.handle(getScheduled))
+	send.Patch("/api/scheduled/{msgId}", s.handle(updateScheduled))
+	send.Delete("/api/scheduled/{msgId}", s.handle(cancelScheduled))
+	send.Post("/api/scheduled/{msgId}/send", s.handle(sendScheduled))
+
 	// Changes of chats and messages, read receipts, typing
 	send.Patch("/api/chats/{jid}", s.handle(updateChat))
 	send.Patch("/api/chats/{jid}/messages/{msgId}", s.handle(editMessage))

@@ -4,17 +4,11 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"unicode/utf8"
 
 	"bridged/internal/api/callers"
+	"bridged/internal/api/content"
 	"bridged/internal/bridge"
-)
-
-const (
-	maxText    = 65536 // characters of a text message
-	minOptions = 2     // of a poll
-	maxOptions = 12
 )
 
 // draft is a message of a request that was checked, before stored things are looked up.
@@ -28,6 +22,7 @@ type draft struct {
 	linked bool            // fetch the preview of a link in the text
 	about  *changed        // the stored message that it changes; nil for a new message
 	again  *bridge.Message // stored by an earlier call, and perhaps not sent
+	sendAt *bridge.Time    // when it is sent; nil for now
 }
 
 // reference names a stored message.
@@ -39,7 +34,7 @@ type reference struct {
 func (q *input) draftTo(a addressed) (d draft) {
 	to, quote, err := a.address()
 	keep(q, to, err)
-	d.To, d.quote = to, quote
+	d.To, d.quote, d.sendAt = to, quote, q.sendAt(a.SendAt)
 	return d
 }
 
@@ -50,6 +45,9 @@ func sendOnce(in *input, body []byte, d draft) (any, error) {
 // sendUnder sends a draft under a key, which may be nil. The account stores the message's id and
 // the key before it sends anything, for repeated calls.
 func sendUnder(in *input, key *bridge.SendKey, d draft) (any, error) {
+	if d.sendAt != nil {
+		return scheduleUnder(in, key, d)
+	}
 	return once(in, key, action{
 		chat: d.To,
 		noun: "message", doubt: "may still arrive", remedy: remedyFor(in, d.about),
@@ -116,16 +114,10 @@ func deliver(ctx context.Context, in *input, d draft) (bridge.Sent, error) {
 	if d.again != nil {
 		return in.Account.Resend(ctx, *d.again)
 	}
-	if d.file != nil {
-		file, cleanup, err := d.file(ctx)
-		defer cleanup()
-		if err != nil {
-			return bridge.Sent{}, err
-		}
-		if err := callers.Ended(in.r); err != nil { // preparing may take long
-			return bridge.Sent{}, err
-		}
-		d.Content = file
+	cleanup, err := d.prepareFile(ctx, in)
+	defer cleanup()
+	if err != nil {
+		return bridge.Sent{}, err
 	}
 	if text, isText := d.Content.(bridge.Text); isText && d.linked {
 		text.Preview = in.Preview(ctx, text.Text)
@@ -135,6 +127,19 @@ func deliver(ctx context.Context, in *input, d draft) (bridge.Sent, error) {
 		d.Content = text
 	}
 	return in.Account.Send(ctx, d.Outgoing)
+}
+
+// prepareFile fetches or converts the file of a draft, if it has one. cleanup removes the file.
+func (d *draft) prepareFile(ctx context.Context, in *input) (cleanup func(), err error) {
+	if d.file == nil {
+		return func() {}, nil
+	}
+	file, cleanup, err := d.file(ctx)
+	if err == nil {
+		err = callers.Ended(in.r) // preparing may take long
+	}
+	d.Content = file
+	return cleanup, err
 }
 
 // remedyFor returns the advice for callers if it is unknown whether a message arrived.
@@ -168,12 +173,13 @@ func (s *server) answerSent(ctx context.Context, sent bridge.Sent, replayed bool
 	}{true, sent.ID, sent.Timestamp, s.canonical(sent.Chat)}
 }
 
-// addressed has the chat and the quoted message of a request to send. Empty strings count as
+// addressed has the chat, the quoted message and the time of a request to send. Empty strings count as
 // omitted, because form tools send them.
 type addressed struct {
 	JID           string `json:"jid"`
 	QuotedChatJID string `json:"quotedChatJid"`
 	QuotedMsgID   string `json:"quotedMsgId"`
+	SendAt        string `json:"sendAt,omitempty"`
 }
 
 // address returns the chat to send to and the message to quote, which by default is in that chat.
@@ -232,8 +238,8 @@ func sendText(in *input) (any, error) {
 
 // checkText refuses a text that is empty or too long.
 func (q *input) checkText(text string) {
-	if n := utf8.RuneCountInString(text); n < 1 || n > maxText {
-		q.refuse("text must have 1 to %d characters", maxText)
+	if n := utf8.RuneCountInString(text); n < 1 || n > content.MaxText {
+		q.refuse("text must have 1 to %d characters", content.MaxText)
 	}
 }
 
@@ -267,9 +273,10 @@ func forwardMessage(in *input) (any, error) {
 		SourceChatJID string `json:"sourceChatJid"`
 		SourceMsgID   string `json:"sourceMsgId"`
 		DestJID       string `json:"destJid"`
+		SendAt        string `json:"sendAt"`
 	}
 	body := in.body(&req, lenient)
-	var d draft
+	d := draft{sendAt: in.sendAt(req.SendAt)}
 	d.To = in.destination("destJid", req.DestJID)
 	source, err := parseStored("sourceChatJid", req.SourceChatJID)
 	chat := keep(in, source, err)
@@ -298,8 +305,12 @@ func sendReaction(in *input) (any, error) {
 		ChatJID string  `json:"chatJid"`
 		MsgID   string  `json:"msgId"`
 		Emoji   *string `json:"emoji"`
+		SendAt  string  `json:"sendAt"`
 	}
 	body := in.body(&req, lenient)
+	if req.SendAt != "" {
+		in.refuse("sendAt is for messages: a reaction is sent at once")
+	}
 	d := draft{about: new(changed)}
 	d.To = in.destination("chatJid", req.ChatJID)
 	switch {
@@ -307,7 +318,7 @@ func sendReaction(in *input) (any, error) {
 		in.refuse("msgId is required")
 	case req.Emoji == nil:
 		in.refuse("emoji is required; an empty string removes the reaction")
-	case !isEmoji(*req.Emoji):
+	case !content.IsEmoji(*req.Emoji):
 		in.refuse("emoji must be one emoji, or empty to remove the reaction")
 	}
 	d.lookUp = func(ctx context.Context, _ *draft) (bridge.Content, error) {
@@ -358,34 +369,8 @@ func sendPoll(in *input) (any, error) {
 	if req.SelectableCount != nil {
 		poll.Selectable = *req.SelectableCount
 	}
-	d.Content = keep[bridge.Content](in, poll, checkPoll(poll))
+	d.Content = keep[bridge.Content](in, poll, content.CheckPoll(poll))
 	return sendOnce(in, body, d)
-}
-
-// checkPoll returns an error if a poll is invalid. Options must differ, because votes only have
-// the text of an option.
-func checkPoll(poll bridge.Poll) error {
-	if strings.TrimSpace(poll.Name) == "" {
-		return bridge.Invalid("name is required: the poll's question")
-	}
-	if len(poll.Values) < minOptions || len(poll.Values) > maxOptions {
-		return bridge.Invalid("values must hold %d to %d options", minOptions, maxOptions)
-	}
-	seen := make(map[string]bool, len(poll.Values))
-	for _, value := range poll.Values {
-		shown := strings.TrimSpace(value)
-		if shown == "" {
-			return bridge.Invalid("values must not hold an empty option")
-		}
-		if seen[shown] {
-			return bridge.Invalid("values must not hold the same option twice")
-		}
-		seen[shown] = true
-	}
-	if poll.Selectable < 0 || poll.Selectable > len(poll.Values) {
-		return bridge.Invalid("selectableCount must be between 0 and the number of options, %d", len(poll.Values))
-	}
-	return nil
 }
 
 func sendContact(in *input) (any, error) {
@@ -395,6 +380,6 @@ func sendContact(in *input) (any, error) {
 	}
 	body := in.body(&req, lenient)
 	d := in.draftTo(req.addressed)
-	d.Content = keep[bridge.Content](in, req.Contacts, checkContacts(req.Contacts.Contacts))
+	d.Content = keep[bridge.Content](in, req.Contacts, content.CheckContacts(req.Contacts.Contacts))
 	return sendOnce(in, body, d)
 }

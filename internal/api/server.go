@@ -30,6 +30,7 @@ import (
 	"bridged/internal/chatimport"
 	"bridged/internal/media"
 	"bridged/internal/media/files"
+	"bridged/internal/schedule"
 	"bridged/internal/store"
 	"bridged/internal/webhook"
 )
@@ -91,6 +92,7 @@ type Options struct {
 	Preview      func(ctx context.Context, text string) *bridge.Preview
 	LinkPreviews bool // also in texts that do not request one
 	Pictures     *files.Pictures
+	Schedule     *schedule.Schedule
 	Importer     *chatimport.Importer
 	Exports      *media.Preparer // receives exported chats
 	// Typing has the typing indicators for streams of events; nil if the account is not available.
@@ -154,6 +156,7 @@ type server struct {
 type Handler struct {
 	chi.Router
 	tokens *callers.Tokens
+	server *server
 }
 
 // Tree returns the tree of the token with a secret; see [bridge.Token].
@@ -229,5 +232,5 @@ func New(o Options) *Handler {
 	if o.Connections != nil {
 		o.Connections.Identify(func(r *http.Request) (tree int64, known bool) { return tokens.Identify(r, o.Sessions) })
 	}
-	return &Handler{s.routes(), tokens}
+	return &Handler{s.routes(), tokens, s}
 }

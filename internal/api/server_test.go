@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -82,6 +83,7 @@ func newServer(t *testing.T, changes ...func(*api.Options)) *server {
 		Files:         newFiles(t, cdn, 1<<20, kept), Exports: newExports(tmp), Importer: newImporter(t, st, acc, kept), Pictures: newPictures(t, cdn), Preparer: newPreparer(t, tmp), FetchTimeout: time.Minute,
 		Log: zerolog.New(log).Level(zerolog.DebugLevel),
 	}
+	options.Schedule = newSchedule(t, st, acc)
 	for _, change := range changes {
 		change(&options)
 	}
@@ -339,7 +341,7 @@ func (a *account) sent() []bridge.Outgoing {
 func (a *account) begin(ctx context.Context, out bridge.Outgoing) (bridge.Message, error) {
 	pending := bridge.DeliveryPending
 	m := bridge.Message{
-		Chat: out.To, ID: "3EB0" + bridge.At(noon).Format("150405") + string(rune('A'+len(a.sent()))), FromMe: true, SenderJID: me,
+		Chat: out.To, ID: cmp.Or(out.ID, "3EB0"+bridge.At(noon).Format("150405")+string(rune('A'+len(a.sent())))), FromMe: true, SenderJID: me,
 		MessageType: "conversation", Content: "sent", Status: &pending,
 		Timestamp: bridge.At(noon), Raw: []byte{0x0a, 0x01, 'x'},
 	}

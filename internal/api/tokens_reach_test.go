@@ -113,6 +113,12 @@ var reaches = map[string]reach{
 	"POST /api/messages/send-location": {scope: "send"},
 	"POST /api/messages/send-poll":     {scope: "send"},
 	"POST /api/messages/send-contact":  {scope: "send"},
+
+	"GET /api/scheduled":               {scope: "read"},
+	"GET /api/scheduled/{msgId}":       {scope: "read"},
+	"PATCH /api/scheduled/{msgId}":     {scope: "send"},
+	"DELETE /api/scheduled/{msgId}":    {scope: "send"},
+	"POST /api/scheduled/{msgId}/send": {scope: "send"},
 }
 
 // permits reports whether a token may call a route.
@@ -165,6 +171,10 @@ func TestTokens_WhatIsOutsideIsNotThere(t *testing.T) {
 	inClub := rings(alan, "call in "+string(club))
 	inClub.ChatJID, inClub.IsGroup = club, true
 	s.know(inClub)
+	later := bridge.Scheduled{ID: "LATER" + string(club), Chat: club, Status: bridge.ScheduledWaiting, SendAt: bridge.At(noon), CreatedAt: bridge.At(noon)}
+	if err := s.store.AddScheduled(t.Context(), later, 0, nil); err != nil {
+		t.Fatal(err)
+	}
 	covered := map[string]bool{}
 	for _, call := range []struct {
 		route, path, body string
@@ -201,6 +211,10 @@ func TestTokens_WhatIsOutsideIsNotThere(t *testing.T) {
 		{route: "GET /api/messages/media-info/{chatJid}/{msgId}"},
 		{route: "GET /api/events", path: "/api/events?chat={chat}"},
 		{route: "GET /api/calls", path: "/api/calls?chat={chat}"},
+		{route: "GET /api/scheduled", path: "/api/scheduled?chat={chat}"},
+		{route: "PATCH /api/scheduled/{msgId}", path: "/api/scheduled/LATER{chat}", body: `{"text":"x"}`},
+		{route: "DELETE /api/scheduled/{msgId}", path: "/api/scheduled/LATER{chat}"},
+		{route: "POST /api/scheduled/{msgId}/send", path: "/api/scheduled/LATER{chat}/send"},
 		{route: "POST /api/calls/{id}/reject", path: "/api/calls/{call}/reject"},
 		{route: "POST /api/hooks", body: `{"name":"x","chatJid":"{chat}","template":"json"}`},
 		{route: "POST /api/messages/send", body: `{"jid":"{chat}","text":"x"}`},

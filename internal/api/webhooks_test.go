@@ -204,11 +204,15 @@ func TestWebhooks_PostWhatTheDocumentHas(t *testing.T) {
 		rings(grace, "C1"), ended(grace, "C1"),
 		bridge.Status{Status: bridge.StateOpen, HasSession: true, Since: bridge.At(noon)},
 	)
+	later := bridge.Scheduled{ID: "L1", Chat: club, Status: bridge.ScheduledWaiting, SendAt: bridge.At(noon), CreatedAt: bridge.At(noon)}
+	if err := h.store.AddScheduled(t.Context(), later, 0, nil); err != nil {
+		t.Fatal(err)
+	}
 	if err := h.store.LogBackupFailure(t.Context(), "2026-11-21", bridge.BackupFailure{Error: "the disk is full"}); err != nil {
 		t.Fatal(err)
 	}
 	missing := map[string]bool{
-		"message.created": true, "message.updated": true, "message.status": true,
+		"message.created": true, "message.updated": true, "message.status": true, "message.scheduled": true,
 		"chat.updated": true, "group.updated": true, "call.created": true, "call.updated": true, "account.status": true, "backup.failed": true,
 	}
 	for len(missing) > 0 {

@@ -66,6 +66,7 @@ const (
 	CodeNoMoreHistory       Code = "no_more_history"
 	CodeOnlyOnPhone         Code = "only_on_phone"
 	CodeImportEnded         Code = "import_ended"
+	CodeAlreadySending      Code = "already_sending"
 )
 
 // Error is an error that callers may see. Msg is a sentence that says what to change. Err is the

@@ -12,6 +12,7 @@ const (
 	EventMessageCreated EventType = "message.created"
 	EventMessageUpdated EventType = "message.updated"
 	EventMessageStatus  EventType = "message.status"
+	EventScheduled      EventType = "message.scheduled"
 	EventChatUpdated    EventType = "chat.updated"
 	EventGroupUpdated   EventType = "group.updated"
 	EventCallCreated    EventType = "call.created"
@@ -23,13 +24,13 @@ const (
 // EventTypes returns all types.
 func EventTypes() []EventType {
 	return []EventType{
-		EventMessageCreated, EventMessageUpdated, EventMessageStatus,
+		EventMessageCreated, EventMessageUpdated, EventMessageStatus, EventScheduled,
 		EventChatUpdated, EventGroupUpdated, EventCallCreated, EventCallUpdated, EventAccountStatus, EventBackupFailed,
 	}
 }
 
-// Event is an entry of the log. Depending on its type, Message, Chat, Group, Call, Status or Backup
-// is set.
+// Event is an entry of the log. Depending on its type, Message, Chat, Group, Call, Status, Backup
+// or Scheduled is set.
 type Event struct {
 	ID      int64        `json:"id"`
 	Type    EventType    `json:"type"`
@@ -50,6 +51,8 @@ type Event struct {
 	Call         *Call              `json:"call,omitempty"`
 	Status       *Status            `json:"status,omitempty"`
 	Backup       *BackupFailure     `json:"backup,omitempty"`
+	// Scheduled is set if a message was scheduled, changed, cancelled, or was not sent.
+	Scheduled *ScheduledMessage `json:"scheduled,omitempty"`
 	// Typing is only set in events of streams, which are not in the log; see [EventTyping].
 	Typing *Typing `json:"typing,omitempty"`
 }

@@ -1,6 +1,10 @@
 package bridge
 
-import "time"
+import (
+	"crypto/rand"
+	"fmt"
+	"time"
+)
 
 // Outgoing is a message to send.
 type Outgoing struct {
@@ -10,6 +14,7 @@ type Outgoing struct {
 	Mentions []JID
 	Unseen   []JID    // those of Mentions that the caller may not see: they are sent as given
 	Key      *SendKey // nil without an Idempotency-Key
+	ID       string   // of a message that was scheduled; empty for a new one
 }
 
 // Content is the content of an outgoing message.
@@ -108,6 +113,13 @@ func (Reaction) content()   {}
 func (Forward) content()    {}
 func (TextEdit) content()   {}
 func (Revocation) content() {}
+
+// NewMessageID returns a random id in the form of message ids.
+func NewMessageID() string {
+	var random [9]byte
+	_, _ = rand.Read(random[:]) // never fails
+	return fmt.Sprintf("3EB0%X", random)
+}
 
 // Sent is a message that the network accepted.
 type Sent struct {

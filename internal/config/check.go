@@ -48,6 +48,7 @@ func (c *Config) check(faults *Faults) {
 		{c.BackupDir == "" || filepath.Clean(c.BackupDir) != filepath.Clean(c.DataDir), "BACKUP_DIR must be another directory than DATA_DIR, best on another disk"},
 		{c.FetchTimeout > 0, "FETCH_TIMEOUT must be longer than 0, such as 60s"},
 		{c.NewChatsPerDay >= 0, "NEW_CHATS_PER_DAY must not be negative; 0 is any number"},
+		{c.ScheduleGrace >= time.Minute && c.ScheduleGrace <= 24*time.Hour, "SCHEDULE_GRACE must be 1m to 24h, such as 1h"},
 		{c.NewChatsMinGap >= 0 && c.NewChatsMinGap <= 24*time.Hour, "NEW_CHATS_MIN_GAP must be 0 to 24h, such as 90s; 0 is no gap"},
 		{c.EventsMaxAge >= 0, "EVENTS_MAX_AGE must not be negative; 0 is no limit"},
 		{c.EventsMaxCount >= 0, "EVENTS_MAX_COUNT must not be negative; 0 is no limit"},

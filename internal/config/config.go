@@ -77,6 +77,9 @@ type Config struct {
 	BackupWithSecrets bool `env:"BACKUP_WITH_SECRETS" envDefault:"false"`
 	// How many chats the account may begin in 24 hours; 0 is unlimited. Answers are not limited.
 	NewChatsPerDay int `env:"NEW_CHATS_PER_DAY" envDefault:"0"`
+	// How late a [scheduled message](api.md#send-later) may be sent, if the account was not connected at
+	// its time; `1m` to `24h`. Later it is missed.
+	ScheduleGrace time.Duration `env:"SCHEDULE_GRACE" envDefault:"1h"`
 	// The time between two chats that the account begins, such as `90s`; at most 24h.
 	NewChatsMinGap time.Duration `env:"NEW_CHATS_MIN_GAP" envDefault:"0"`
 	// `recent`, `full` or a span such as `1y`, `6mo`, `90d`: imports messages from before the

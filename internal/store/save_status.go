@@ -69,13 +69,14 @@ func (t *writeTx) saveSendResult(f bridge.SendResult) {
 	t.advanceMessage(m, f.Status)
 }
 
-// unfinishedQuery selects pending messages that no live key may still send.
+// unfinishedQuery selects pending messages that no live key and no schedule may still send.
 var unfinishedQuery = fmt.Sprintf(`
 	SELECT seq FROM messages WHERE status = %d AND NOT EXISTS
-		(SELECT 1 FROM send_keys WHERE send_keys.msg_id = messages.id AND send_keys.at > ?)`, columns.StatusPending)
+		(SELECT 1 FROM send_keys WHERE send_keys.msg_id = messages.id AND send_keys.at > ?)
+		AND NOT EXISTS (SELECT 1 FROM scheduled WHERE scheduled.id = messages.id AND scheduled.status = 'sending')`, columns.StatusPending)
 
 // FailPending makes messages failed that were being sent when the program ended, unless a
-// live Idempotency-Key may still send them.
+// live Idempotency-Key or their schedule may still send them.
 func (s *Store) FailPending(ctx context.Context) error {
 	return s.write(ctx, func(t *writeTx) {
 		for _, seq := range sqlite.List[int64](t.Conn, unfinishedQuery, t.at-settings.KeyLife.Milliseconds()) {

@@ -139,6 +139,9 @@ func (l *link) onReceived(node *waBinary.Node) {
 	l.offline.OnReceived(node)
 	l.noteExpiration(node)
 	l.noteRefusal(node)
+	if node.Tag == "success" { // a login, which has the network's time
+		l.m.opts.Clock.Confirm(node.AttrGetter().UnixTime("t"))
+	}
 }
 
 // notify passes a notice to the supervisor without blocking the socket.

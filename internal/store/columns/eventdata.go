@@ -9,15 +9,16 @@ import (
 // EventTypes lists the types of events by their numbers in the table events. The numbers are
 // stored: they never change their meaning.
 var EventTypes = [...]bridge.EventType{
-	1: bridge.EventMessageCreated,
-	2: bridge.EventMessageUpdated,
-	3: bridge.EventMessageStatus,
-	4: bridge.EventChatUpdated,
-	5: bridge.EventGroupUpdated,
-	6: bridge.EventAccountStatus,
-	7: bridge.EventCallCreated,
-	8: bridge.EventCallUpdated,
-	9: bridge.EventBackupFailed,
+	1:  bridge.EventMessageCreated,
+	2:  bridge.EventMessageUpdated,
+	3:  bridge.EventMessageStatus,
+	4:  bridge.EventChatUpdated,
+	5:  bridge.EventGroupUpdated,
+	6:  bridge.EventAccountStatus,
+	7:  bridge.EventCallCreated,
+	8:  bridge.EventCallUpdated,
+	9:  bridge.EventBackupFailed,
+	10: bridge.EventScheduled,
 }
 
 func EventNumber(name bridge.EventType) int { return slices.Index(EventTypes[:], name) }
@@ -67,4 +68,14 @@ type GroupData struct {
 	Created []bridge.JID         `json:"created,omitempty"`
 	Revoked []bridge.JID         `json:"revoked,omitempty"`
 	Changes *bridge.GroupChanges `json:"changes,omitempty"`
+}
+
+// ScheduledChange is the data of the event of a scheduled message.
+type ScheduledChange struct {
+	ID        string                 `json:"id"`
+	Chat      bridge.JID             `json:"chat"`
+	Status    bridge.ScheduledStatus `json:"status"`
+	Type      bridge.ScheduledType   `json:"type"`
+	SendAt    bridge.Time            `json:"sendAt"`
+	CreatedAt bridge.Time            `json:"createdAt"`
 }

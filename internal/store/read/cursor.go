@@ -12,6 +12,7 @@ const (
 	ListContacts = "p"
 	ListCalls    = "t"
 	ListImports  = "i"
+	ListLater    = "s"
 )
 
 // Position is the sort key of a message in every list.

@@ -197,6 +197,8 @@ func (r *Snapshot) addContent(event *bridge.Event, e entry, messages map[int64]*
 		call, found := r.call("k.seq = CAST(? AS INTEGER)", e.Data)
 		event.Call, event.ChatJID = &call, call.ChatJID
 		return found
+	case bridge.EventScheduled:
+		return r.addScheduled(event, e.Data)
 	case bridge.EventAccountStatus:
 		event.Status = new(bridge.Status)
 		r.Decode([]byte(e.Data), event.Status)

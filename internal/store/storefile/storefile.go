@@ -143,6 +143,8 @@ func readable(c *sqlite.Conn) error {
 // another file, which must be empty or missing. The copy is on the disk when Copy returns nil; otherwise
 // a part of it may be there.
 //
+// In the copy, scheduled messages are held: see [holdScheduled].
+//
 // Without secrets the copy has no tokens, webhooks and hooks. After a restore, these would give access,
 // and send events, to clients that were removed since the copy was made.
 //
@@ -156,6 +158,9 @@ func Copy(ctx context.Context, from, to string, secrets bool) error {
 		if err := eraseSecrets(to); err != nil {
 			return err
 		}
+	}
+	if err := holdScheduled(to); err != nil {
+		return err
 	}
 	return syncFile(to)
 }

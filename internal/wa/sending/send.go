@@ -71,7 +71,7 @@ func (s *Sender) Send(ctx context.Context, out bridge.Outgoing) (bridge.Sent, er
 	if upload > 0 { // The unused rest is returned at once.
 		began = time.Now()
 	}
-	return s.transmit(ctx, s.newDelivery(ctx, to, row, msg, began), row, out.Key != nil)
+	return s.transmit(ctx, s.newDelivery(ctx, to, row, msg, began), row, out.Key != nil || out.ID != "")
 }
 
 // Resend sends a stored own message again under its id. The apps show it once.
@@ -143,8 +143,9 @@ func withKey(key *bridge.SendKey, sent bridge.Sent, facts ...bridge.Fact) []brid
 	return append(facts, bridge.SendKey{Key: key.Key, Route: key.Route, BodyHash: key.BodyHash, Chat: sent.Chat, MsgID: sent.ID})
 }
 
-// transmit delivers a stored message and stores the outcome.
-func (s *Sender) transmit(ctx context.Context, d *delivery, row bridge.Message, hasKey bool) (bridge.Sent, error) {
+// transmit delivers a stored message and stores the outcome. The message is sent again under its id if
+// its outcome is unknown and isRepeated is set.
+func (s *Sender) transmit(ctx context.Context, d *delivery, row bridge.Message, isRepeated bool) (bridge.Sent, error) {
 	at, err := s.deliver(ctx, d)
 	var lost *unanswered
 	switch {
@@ -155,7 +156,7 @@ func (s *Sender) transmit(ctx context.Context, d *delivery, row bridge.Message, 
 		s.stopTyping(row.Chat)
 		return bridge.Sent{ID: row.ID, Chat: row.Chat, Timestamp: row.Timestamp}, nil
 	case errors.As(err, &lost):
-		return bridge.Sent{}, s.abandoned(ctx, row, lost, hasKey)
+		return bridge.Sent{}, s.abandoned(ctx, row, lost, isRepeated)
 	}
 	refusal := s.RefusalOf(err, row.Chat)
 	s.fail(row)
@@ -197,10 +198,10 @@ func (s *Sender) fail(row bridge.Message) {
 }
 
 // abandoned ends an unanswered send. A message that was never sent is marked as failed. A message
-// that may have been sent stays pending until its key is used again or a receipt is received.
-func (s *Sender) abandoned(ctx context.Context, row bridge.Message, lost *unanswered, hasKey bool) error {
+// that may have been sent stays pending until it is sent again or a receipt is received.
+func (s *Sender) abandoned(ctx context.Context, row bridge.Message, lost *unanswered, isRepeated bool) error {
 	stopping := isStopping(ctx)
-	if !lost.maySent || stopping && !hasKey {
+	if !lost.maySent || stopping && !isRepeated {
 		s.fail(row)
 	}
 	switch {

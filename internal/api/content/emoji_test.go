@@ -1,4 +1,4 @@
-package api
+package content
 
 import (
 	"bufio"
@@ -19,7 +19,7 @@ func TestEmoji_IsOne(t *testing.T) {
 		"", "👍", "🙏🏾", "❤", "❤️", "✌️🏽", "1️⃣", "1⃣", "#️⃣", "*️⃣", "🇮🇹", "🏴󠁧󠁢󠁷󠁬󠁳󠁿", "👩‍👩‍👧‍👦", "👩🏽‍❤️‍💋‍👨🏿", "🕵🏽‍♂️", "🏳️‍🌈",
 		"ℹ️", "™️", "©", "‼️", "〰️", "㊗️", "↔️", "☺", "🅰️", "🏻", "\U0001FAE9", "\U0001FAFF",
 	} {
-		if !isEmoji(one) {
+		if !IsEmoji(one) {
 			t.Errorf("%q (%+q) is refused", one, one)
 		}
 	}
@@ -27,7 +27,7 @@ func TestEmoji_IsOne(t *testing.T) {
 		"👍👍", "👍❤️", "1️⃣2️⃣", "🇮🇹🇫🇷", "🇮", "🇮🇹🇫", "🙏🏾🏾", "👍\u200d", "\u200d👍", "👩\u200d\u200d👩", "\ufe0f", "\u20e3", "1", "1️", "a⃣", "ok", "да", "文", "é", "👍a", "a👍", "👍 ", "👍\n",
 		"🏴\U000E0067", "\U000E007F", "€", "!", "\ufffd", "\xff", "👍\xff", strings.Repeat("👩‍", 16) + "👩",
 	} {
-		if isEmoji(not) {
+		if IsEmoji(not) {
 			t.Errorf("%q (%+q) is accepted", not, not)
 		}
 	}
@@ -63,10 +63,10 @@ func TestEmoji_AllOfUnicode(t *testing.T) {
 		t.Fatalf("%d emoji in the list", len(all))
 	}
 	for i, one := range all {
-		if !isEmoji(one) {
+		if !IsEmoji(one) {
 			t.Errorf("%q (%+q) is refused", one, one)
 		}
-		if two := one + all[(i*7+1)%len(all)]; isEmoji(two) && !strings.HasSuffix(two, "🏻") && !strings.ContainsAny(two[len(one):], "🏻🏼🏽🏾🏿") {
+		if two := one + all[(i*7+1)%len(all)]; IsEmoji(two) && !strings.HasSuffix(two, "🏻") && !strings.ContainsAny(two[len(one):], "🏻🏼🏽🏾🏿") {
 			t.Errorf("%q (%+q) is accepted", two, two)
 		}
 	}

@@ -26,7 +26,7 @@ type archive struct {
 	imported []importedFile
 }
 
-// importedFile is a file of an imported chat, of which there may be very many.
+// importedFile is a file of an imported chat. There may be very many.
 type importedFile struct {
 	sum   [sha256.Size]byte
 	size  int64
@@ -63,8 +63,8 @@ func (a *archive) members() iter.Seq[member] {
 	}
 }
 
-// newArchive returns the archive of a store's copy. It reads all files, and counts those that are missing
-// or damaged, because their messages are worth a backup without them.
+// newArchive returns the archive of a store's copy. It reads all files. It leaves out files that are
+// missing or damaged and counts them, because the messages are worth a backup without them.
 func (s Source) newArchive(ctx context.Context, store string, found *Contents) (*archive, error) {
 	a := &archive{made: time.Now(), store: member{name: storeName, path: store}, dir: filepath.Join(s.DataDir, importedName)}
 	if err := a.store.measure(ctx); err != nil {

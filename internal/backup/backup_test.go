@@ -164,6 +164,27 @@ func TestToStream_SaysThatTheReceiverHasGone(t *testing.T) {
 	}
 }
 
+// TestToDirectory_OnADiskThatFillsUp has a disk that fills up while the copy is written.
+func TestToDirectory_OnADiskThatFillsUp(t *testing.T) {
+	t.Parallel()
+	d := newDataDir(t, "one")
+	for _, files := range []bool{false, true} {
+		dir := t.TempDir()
+		smallDisk(t, dir)
+		old := writeFile(t, filepath.Join(dir, "bridged-2026-11-20T033000Z.db"), "an old backup")
+		from := d.source()
+		from.Files = files
+		if _, err := ToDirectory(t.Context(), from, dir, 1, time.Now()); err == nil || !strings.Contains(err.Error(), "is full: the backup needs 1 MB and 0 MB are free") {
+			t.Errorf("on a disk without room: %v", err)
+		}
+		from.free = func(string) (int64, int64, error) { return 1 << 40, 1 << 40, nil } // as before others filled it
+		if _, err := ToDirectory(t.Context(), from, dir, 1, time.Now()); err == nil || !strings.Contains(err.Error(), "is full: make room, or choose another place") {
+			t.Errorf("on a disk that fills up: %v", err)
+		}
+		same(t, "files", names(t, dir), []string{filepath.Base(old)})
+	}
+}
+
 // A running bridge makes its backups with its store open, which SQLite's locks must survive.
 func TestToFile_OfAnOpenStore(t *testing.T) {
 	t.Parallel()

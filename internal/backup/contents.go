@@ -12,19 +12,19 @@ import (
 	"bridged/internal/store/storefile"
 )
 
-// Contents describes what a backup has.
+// Contents describes the contents of a backup.
 type Contents struct {
 	counts
 	NewestMessageAt *bridge.Time `json:"newestMessageAt"`
 	// Secrets counts tokens, webhooks and hooks.
 	Secrets int64 `json:"secrets"`
-	// ImportedFiles counts the files of imported chats that messages need, MissingFiles those of them that
-	// are not there, or damaged.
+	// ImportedFiles counts the files of imported chats that messages need. MissingFiles counts the missing
+	// and damaged ones among them.
 	ImportedFiles int64 `json:"importedFiles"`
 	MissingFiles  int64 `json:"missingFiles"`
 }
 
-// counts are compared with those of the store.
+// counts are compared with the counts of the store.
 type counts struct {
 	Messages int64 `json:"messages"`
 	Chats    int64 `json:"chats"`
@@ -63,7 +63,7 @@ func used(ctx context.Context, path string) (int64, error) {
 	return (pages - free) * size, err
 }
 
-// inspect reads every page of a copy and returns what it has. name stands for it in errors.
+// inspect reads every page of a copy and describes its contents. Errors call it by name.
 func inspect(ctx context.Context, path, name string) (found Contents, err error) {
 	kind := storefile.Database
 	kind.Name, kind.Repair = name, "choose another backup"

@@ -18,7 +18,7 @@ import (
 // dateLayout is the time in names, in UTC, so that names sort by time.
 const dateLayout = "2006-01-02T150405Z"
 
-// datedName matches the names of backups in a directory, and those of their drafts.
+// datedName matches the names of backups in a directory, and the names of their drafts.
 var datedName = regexp.MustCompile(`^bridged-(\d{4}-\d{2}-\d{2}T\d{6}Z)\.(db|tar)(?:((?:\.db)?\.part)(?:-journal)?)?$`)
 
 // Dated is a backup in a directory.

@@ -107,7 +107,7 @@ func (d *draft) close() {
 		_ = d.file.Close() // it is on the disk
 		return
 	}
-	_ = d.discard() // the next backup removes what is left
+	_ = d.discard() // the next backup removes the rest
 }
 
 func (d *draft) discard() error {

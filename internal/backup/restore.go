@@ -20,7 +20,7 @@ import (
 // Target is a data directory that a backup is restored to.
 type Target struct {
 	DataDir string // this process has its lock
-	TempDir string // in the data directory; the next start removes what is in it
+	TempDir string // in the data directory; the next start empties it
 	Now     time.Time
 
 	step func(name string) // is called between the steps; nil but in tests
@@ -36,7 +36,7 @@ type Restored struct {
 	HasSession bool   `json:"hasSession"`
 }
 
-// Restore replaces the store by that of a backup. It checks the backup first. The previous store gets a
+// Restore replaces the store by the one in a backup. It checks the backup first. The previous store gets a
 // name with the date. session.db stays as it is.
 //
 // A kill at any time leaves the previous store or the new one in its place. A store that can still be
@@ -106,8 +106,8 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// addFiles moves the imported files of the backup into the data directory. The previous store may need
-// those that are there.
+// addFiles moves the imported files of the backup into the data directory. Files that are there
+// stay, because the previous store may need them.
 func (t Target) addFiles(s stage) error {
 	entries, err := os.ReadDir(s.imported())
 	if errors.Is(err, fs.ErrNotExist) || err == nil && len(entries) == 0 {
@@ -182,7 +182,7 @@ func (t Target) previousName(path string) string {
 }
 
 // closeStore moves the changes in the write-ahead log into the store. It reports false if that is
-// impossible because the store is damaged, or if there is no store.
+// impossible because the store is damaged, or if the store is missing.
 func closeStore(ctx context.Context, path string) (isComplete bool, err error) {
 	if err := storefile.Database.CheckHead(path); err != nil {
 		var known *bridge.Error
@@ -214,7 +214,7 @@ func checkpoint(ctx context.Context, path string) (err error) {
 }
 
 // duplicate gives a file a second name. It copies the file if the file system has no links. A missing
-// file is no error.
+// file causes no error.
 func duplicate(path, name string) error {
 	err := os.Link(path, name)
 	if err == nil || errors.Is(err, fs.ErrNotExist) {

@@ -44,12 +44,12 @@ type Schedule struct {
 	o        ScheduleOptions
 	failures prometheus.Counter
 
-	mu     sync.Mutex // guards the fields from here on
-	last   Dated
-	failed time.Time // of the last try; zero if it succeeded
-	err    error
-	done   string // the last night whose backup was made by this process
-	told   string // the last night whose failure was reported
+	mu       sync.Mutex // guards the fields from here on
+	last     Dated
+	failed   time.Time // of the last try; zero if it succeeded
+	err      error
+	done     string // the last night whose backup was made by this process
+	reported string // the last night whose failure was reported
 }
 
 // NewSchedule returns a schedule that does nothing until [Schedule.Run] is called.
@@ -166,8 +166,8 @@ func (s *Schedule) fail(ctx context.Context, night string, now time.Time, err er
 	s.failures.Inc()
 	s.mu.Lock()
 	s.failed, s.err = now, err
-	isFirst := s.told != night
-	s.told = night
+	isFirst := s.reported != night
+	s.reported = night
 	failure := bridge.BackupFailure{Error: err.Error(), LastAt: s.last.time()}
 	s.mu.Unlock()
 	s.o.Log.Error().Err(err).Dur("retry_in", retryPause).Msg("backup failed; older backups stay")

@@ -201,8 +201,15 @@ func (s Source) checkSpace(ctx context.Context, dir string) error {
 	if look == nil {
 		look = disk.Free
 	}
-	if free, _, err := look(dir); err == nil && free <= need { // not all systems report their free space
+	free, all, err := look(dir)
+	_, own, ownErr := look(s.DataDir)
+	switch {
+	case err != nil: // not all systems report their free space
+	case free <= need:
 		return fmt.Errorf("the disk of %s is full: the backup needs %d MB and %d MB are free, so make room, or choose another place", dir, need>>20+1, free>>20)
+	case ownErr == nil && own == all && free-need < disk.ReserveOf(all): // the disk of the store, as its size says
+		return fmt.Errorf("the disk of %s is nearly full: the backup needs %d MB, and of the %d MB that are free, %d MB are reserved for messages, so make room, or choose another disk",
+			dir, need>>20+1, free>>20, disk.ReserveOf(all)>>20)
 	}
 	return nil
 }

@@ -164,6 +164,20 @@ func TestToStream_SaysThatTheReceiverHasGone(t *testing.T) {
 	}
 }
 
+// TestToFile_LeavesRoomForMessages: a backup next to the store must not use up its disk.
+func TestToFile_LeavesRoomForMessages(t *testing.T) {
+	t.Parallel()
+	d := newDataDir(t, "one")
+	from := d.source()
+	for free, says := range map[int64]string{100 << 10: "is full: the backup needs 1 MB and 0 MB are free", 300 << 20: "of the 300 MB that are free, 512 MB are reserved for messages", 600 << 20: ""} {
+		from.free = func(string) (int64, int64, error) { return free, 10 << 30, nil }
+		_, err := ToFile(t.Context(), from, filepath.Join(t.TempDir(), "copy.db"), false)
+		if (err == nil) != (says == "") || err != nil && !strings.Contains(err.Error(), says) {
+			t.Errorf("with %d MB: %v, want %q", free>>20, err, says)
+		}
+	}
+}
+
 // TestToDirectory_OnADiskThatFillsUp has a disk that fills up while the copy is written.
 func TestToDirectory_OnADiskThatFillsUp(t *testing.T) {
 	t.Parallel()
@@ -177,7 +191,7 @@ func TestToDirectory_OnADiskThatFillsUp(t *testing.T) {
 		if _, err := ToDirectory(t.Context(), from, dir, 1, time.Now()); err == nil || !strings.Contains(err.Error(), "is full: the backup needs 1 MB and 0 MB are free") {
 			t.Errorf("on a disk without room: %v", err)
 		}
-		from.free = func(string) (int64, int64, error) { return 1 << 40, 1 << 40, nil } // as before others filled it
+		from.free = func(string) (int64, int64, error) { return 2 << 40, 4 << 40, nil } // as before others filled it
 		if _, err := ToDirectory(t.Context(), from, dir, 1, time.Now()); err == nil || !strings.Contains(err.Error(), "is full: make room, or choose another place") {
 			t.Errorf("on a disk that fills up: %v", err)
 		}

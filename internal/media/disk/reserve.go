@@ -20,8 +20,8 @@ const (
 	maxReserve = 1 << 30
 )
 
-// reserveOf returns the reserve of a disk of so many bytes.
-func reserveOf(all int64) int64 { return min(max(all/20, minReserve), maxReserve, all/4) }
+// ReserveOf returns the reserve of a disk of so many bytes.
+func ReserveOf(all int64) int64 { return min(max(all/20, minReserve), maxReserve, all/4) }
 
 // Check refuses to write so many bytes that would not leave the reserve, with
 // [bridge.CodeStorageUnavailable]. A system that does not report its free space refuses nothing.
@@ -34,10 +34,10 @@ func (r *Reserve) Check(more int64) error {
 		look = Free
 	}
 	free, all, err := look(r.Dir)
-	if err != nil || free-more >= reserveOf(all) {
+	if err != nil || free-more >= ReserveOf(all) {
 		return nil //nolint:nilerr // without a figure there is nothing to compare
 	}
-	return bridge.Fail(bridge.CodeStorageUnavailable, "imports leave %d MB of the disk free, of which it has %d MB left: free some space, and import the chat again to store the rest", reserveOf(all)>>20, free>>20)
+	return bridge.Fail(bridge.CodeStorageUnavailable, "imports leave %d MB of the disk free, of which it has %d MB left: free some space, and import the chat again to store the rest", ReserveOf(all)>>20, free>>20)
 }
 
 // checkEvery is how many bytes are written between two looks at the disk.

@@ -63,7 +63,8 @@ func (e *environment) backup(place string, flags backupFlags) error {
 	case flags.replace && (isDir || place == "-"):
 		return shell.Usage("--force needs a file: names in a directory are new, and - is standard output")
 	}
-	result, report := e.stdout, backup.Report{}
+	result := e.stdout
+	var report backup.Report
 	switch {
 	case place == "-":
 		result = e.stderr

@@ -172,7 +172,7 @@ func TestSchedule_TriesAgainAndReportsOnce(t *testing.T) {
 		s, stop := n.run()
 		time.Sleep(5*time.Hour + 10*time.Minute)
 		state := s.State()
-		if state.Error == nil || !strings.Contains(*state.Error, "BACKUP_DIR cannot be used") || state.FailedAt == nil || state.LastAt != nil || state.NextAt.Sub(time.Now()) > retryPause {
+		if state.Error == nil || !strings.Contains(*state.Error, "BACKUP_DIR cannot be used") || state.FailedAt == nil || state.LastAt != nil || time.Until(state.NextAt.Time) > retryPause {
 			t.Errorf("the state: %+v", state)
 		}
 		if len(n.failed) != 2 || !strings.HasPrefix(n.failed[0], "1999-12-31: ") || !strings.HasPrefix(n.failed[1], "2000-01-01: ") {

@@ -42,7 +42,7 @@ func (e *environment) newRoot() *cobra.Command {
 		}},
 		{"Send:", []*cobra.Command{
 			e.sendCommand(), e.placeCommand(), e.pollCommand(), e.contactCommand(), e.forwardCommand(), e.reactCommand(), e.editCommand(),
-			e.deleteCommand(), e.typingCommand(),
+			e.deleteCommand(), e.typingCommand(), e.scheduledCommand(),
 		}},
 		{"Change chats:", slices.Concat(e.chatStateCommands(), []*cobra.Command{
 			e.blockCommand("block", true), e.blockCommand("unblock", false), e.groupCommand(), e.historyCommand(), e.importChatCommand(), e.importsCommand(),

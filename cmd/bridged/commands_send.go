@@ -16,6 +16,7 @@ import (
 func addOutgoing(flags *pflag.FlagSet, to *shell.Outgoing) {
 	flags.StringVar(&to.ReplyTo, "reply-to", "", "The `ID` of the message of that chat to answer")
 	addKey(flags, &to.Key)
+	addSendAt(flags, &to.SendAt)
 	addDuration(flags, &to.Wait, "wait", "Wait this `DURATION`, such as 30s, until a phone has received the message, and fail if none has")
 }
 
@@ -134,10 +135,13 @@ func (e *environment) reactCommand() *cobra.Command {
 }
 
 func (e *environment) forwardCommand() *cobra.Command {
-	return e.changeCommand("forward <to>", "Forward a message.", "<to> is the chat to forward it to.",
+	var at string
+	c := e.changeCommand("forward <to>", "Forward a message.", "<to> is the chat to forward it to.",
 		func(ctx context.Context, s *shell.Shell, of shell.Target, rest []string) error {
-			return s.Forward(ctx, of, rest[0])
+			return s.Forward(ctx, of, rest[0], at)
 		}, "+447700900123")
+	addSendAt(c.Flags(), &at)
+	return c
 }
 
 func (e *environment) editCommand() *cobra.Command {

@@ -34,6 +34,7 @@ var withoutCommand = map[string]string{
 	"requestPairingCode": "bridged pair calls it",
 	"answerPasskey":      "needs a browser: bridged pair and docs/operations.md say how",
 	"getToken":           "bridged token list lists the same",
+	"getScheduled":       "bridged scheduled list --json shows the same",
 	"deliver":            "is for other programs, with the address of a hook",
 }
 

@@ -98,7 +98,9 @@ type Sent struct {
 	ID        string      `json:"msgId"`
 	Chat      bridge.JID  `json:"chatJid"`
 	Timestamp bridge.Time `json:"timestamp"`
-	Replayed  bool        `json:"replayed"` // an earlier call with the same key had sent it
+	// SendAt is when it is sent; nil if it was sent.
+	SendAt   *bridge.Time `json:"sendAt,omitempty"`
+	Replayed bool         `json:"replayed"` // an earlier call with the same key had sent it
 }
 
 // Send sends a message. With a key, the call can be repeated until it succeeds, and the message
@@ -143,6 +145,7 @@ type Upload struct {
 	QuotedMsgID string
 	// QuotedChatJID is the chat of the quoted message, by default the chat To.
 	QuotedChatJID bridge.JID
+	SendAt        *bridge.Time // when it is sent; nil for now
 }
 
 // SendFile sends a file while it is read. For the key see Send.
@@ -179,8 +182,12 @@ func (u Upload) write(w *multipart.Writer, file io.Reader) error {
 		}
 		return ""
 	}
+	at := ""
+	if u.SendAt != nil {
+		at = u.SendAt.String()
+	}
 	return writeForm(w, [][2]string{
-		{"jid", string(u.To)}, {"type", string(u.Type)}, {"caption", u.Caption}, {"quotedMsgId", u.QuotedMsgID}, {"quotedChatJid", string(u.QuotedChatJID)}, {"ptt", set(u.PTT)}, {"convert", set(u.Convert)},
+		{"sendAt", at}, {"jid", string(u.To)}, {"type", string(u.Type)}, {"caption", u.Caption}, {"quotedMsgId", u.QuotedMsgID}, {"quotedChatJid", string(u.QuotedChatJID)}, {"ptt", set(u.PTT)}, {"convert", set(u.Convert)},
 	}, u.FileName, file)
 }
 

@@ -27,14 +27,18 @@ func (s *Shell) React(ctx context.Context, on Target, emoji string) error {
 	})
 }
 
-// Forward sends a message on to another chat.
-func (s *Shell) Forward(ctx context.Context, of Target, to string) error {
+// Forward sends a message on to another chat, at a time unless that is empty.
+func (s *Shell) Forward(ctx context.Context, of Target, to, sendAt string) error {
+	at, err := s.future("--send-at", sendAt)
+	if err != nil {
+		return err
+	}
 	chat, err := s.find(ctx, to)
 	if err != nil {
 		return err
 	}
 	return s.act(ctx, of, "Forwarded to", func(ctx context.Context, from bridge.JID, key string) (client.Sent, error) {
-		return s.API.Send(ctx, client.Forward{SourceChat: from, SourceMsgID: of.Message, To: chat}, key)
+		return s.API.Send(ctx, Outgoing{at: at}.later(client.Forward{SourceChat: from, SourceMsgID: of.Message, To: chat}), key)
 	})
 }
 

@@ -27,8 +27,8 @@ func (s *Shell) Place(ctx context.Context, p Place) error {
 	if err != nil {
 		return err
 	}
-	return s.deliver(ctx, p.Outgoing, func(ctx context.Context, to bridge.JID, quote client.Quote, key string) (client.Sent, error) {
-		return s.API.Send(ctx, client.Location{To: to, Latitude: latitude, Longitude: longitude, Name: p.Name, Address: p.Address, Quote: quote}, key)
+	return s.deliver(ctx, &p.Outgoing, func(ctx context.Context, to bridge.JID, quote client.Quote, key string) (client.Sent, error) {
+		return s.API.Send(ctx, p.later(client.Location{To: to, Latitude: latitude, Longitude: longitude, Name: p.Name, Address: p.Address, Quote: quote}), key)
 	})
 }
 
@@ -54,8 +54,8 @@ type Poll struct {
 
 // Poll sends a poll.
 func (s *Shell) Poll(ctx context.Context, p Poll) error {
-	return s.deliver(ctx, p.Outgoing, func(ctx context.Context, to bridge.JID, quote client.Quote, key string) (client.Sent, error) {
-		return s.API.Send(ctx, client.Poll{To: to, Name: p.Question, Values: p.Options, SelectableCount: &p.Choices, Quote: quote}, key)
+	return s.deliver(ctx, &p.Outgoing, func(ctx context.Context, to bridge.JID, quote client.Quote, key string) (client.Sent, error) {
+		return s.API.Send(ctx, p.later(client.Poll{To: to, Name: p.Question, Values: p.Options, SelectableCount: &p.Choices, Quote: quote}), key)
 	})
 }
 
@@ -94,8 +94,8 @@ func (s *Shell) Contact(ctx context.Context, c Contact) error {
 		}
 		cards = append(cards, found...)
 	}
-	return s.deliver(ctx, c.Outgoing, func(ctx context.Context, to bridge.JID, quote client.Quote, key string) (client.Sent, error) {
-		return s.API.Send(ctx, client.Contacts{To: to, Contacts: cards, Quote: quote}, key)
+	return s.deliver(ctx, &c.Outgoing, func(ctx context.Context, to bridge.JID, quote client.Quote, key string) (client.Sent, error) {
+		return s.API.Send(ctx, c.later(client.Contacts{To: to, Contacts: cards, Quote: quote}), key)
 	})
 }
 

@@ -20,6 +20,17 @@ type Outgoing struct {
 	ReplyTo string // the id of the quoted message, in the same chat
 	Key     string // random if empty
 	Wait    time.Duration
+	SendAt  string // a time; empty for now
+
+	at *bridge.Time // the time that SendAt names
+}
+
+// later returns a message with its time, if it has one.
+func (m Outgoing) later(message client.Message) client.Message {
+	if m.at == nil {
+		return message
+	}
+	return client.Later{Message: message, At: *m.at}
 }
 
 // Send describes a text or a file to send.
@@ -86,17 +97,17 @@ func (s *Shell) Send(ctx context.Context, m Send) error {
 	if err != nil {
 		return err
 	}
-	return s.deliver(ctx, m.Outgoing, func(ctx context.Context, to bridge.JID, quote client.Quote, key string) (client.Sent, error) {
+	return s.deliver(ctx, &m.Outgoing, func(ctx context.Context, to bridge.JID, quote client.Quote, key string) (client.Sent, error) {
 		kind, isVoice := m.As.kind()
 		switch {
 		case m.File != "":
 			return s.upload(ctx, m, client.Upload{
-				To: to, FileName: cmp.Or(m.FileName, filepath.Base(m.File)), Type: kind, Caption: m.Text, PTT: isVoice, Convert: m.Convert, QuotedMsgID: quote.QuotedMsgID,
+				To: to, FileName: cmp.Or(m.FileName, filepath.Base(m.File)), Type: kind, Caption: m.Text, PTT: isVoice, Convert: m.Convert, QuotedMsgID: quote.QuotedMsgID, SendAt: m.at,
 			}, key)
 		case m.URL != "":
-			return s.API.Send(ctx, client.File{To: to, URL: m.URL, Type: kind, Caption: m.Text, FileName: m.FileName, PTT: isVoice, Convert: m.Convert, Quote: quote}, key)
+			return s.API.Send(ctx, m.later(client.File{To: to, URL: m.URL, Type: kind, Caption: m.Text, FileName: m.FileName, PTT: isVoice, Convert: m.Convert, Quote: quote}), key)
 		}
-		return s.API.Send(ctx, client.Text{To: to, Text: m.Text, Mentions: mentions, MentionAll: m.MentionAll, LinkPreview: m.LinkPreview, Quote: quote}, key)
+		return s.API.Send(ctx, m.later(client.Text{To: to, Text: m.Text, Mentions: mentions, MentionAll: m.MentionAll, LinkPreview: m.LinkPreview, Quote: quote}), key)
 	})
 }
 
@@ -120,10 +131,16 @@ func (m Send) check() error {
 
 // deliver sends a message once, repeats the request after lost connections, and prints the id. It waits for
 // the delivery if m says so.
-func (s *Shell) deliver(ctx context.Context, m Outgoing, post func(ctx context.Context, to bridge.JID, quote client.Quote, key string) (client.Sent, error)) error {
+func (s *Shell) deliver(ctx context.Context, m *Outgoing, post func(ctx context.Context, to bridge.JID, quote client.Quote, key string) (client.Sent, error)) error {
 	key, err := keyOr(m.Key)
 	if err != nil {
 		return err
+	}
+	if m.at, err = s.future("--send-at", m.SendAt); err != nil {
+		return err
+	}
+	if m.at != nil && m.Wait > 0 {
+		return Usage("give --send-at or --wait, not both")
 	}
 	to, err := s.find(ctx, m.To)
 	if err != nil {
@@ -163,6 +180,9 @@ func (s *Shell) upload(ctx context.Context, m Send, upload client.Upload, key st
 func (s *Shell) printSent(did string, sent client.Sent) error {
 	if s.JSON {
 		return s.printJSON(sent)
+	}
+	if sent.SendAt != nil {
+		did = "Scheduled for " + s.when(sent.SendAt) + " to"
 	}
 	how := "%s %s."
 	if sent.Replayed {

@@ -57,6 +57,22 @@ func (s *Shell) moment(flag, text string) (*bridge.Time, error) {
 	return nil, Usage("%s must be how long ago (90m, 12h, 3d, 2w), a local time (2026-11-21, 2026-11-21 08:15, 08:15), or one with its zone (2026-11-21T08:15:30Z)", flag)
 }
 
+// future parses a duration from now, a local time, or a time with its zone. A time of day that is over is that
+// of tomorrow. It returns nil for "".
+func (s *Shell) future(flag, text string) (*bridge.Time, error) {
+	if in, ok := parseAgo(text); ok {
+		return new(bridge.At(s.Now().Add(in))), nil
+	}
+	at, err := s.moment(flag, text)
+	if err != nil {
+		return nil, Usage("%s must be how long from now (90m, 12h, 3d, 2w), a local time (2026-11-21 08:15, 08:15), or one with its zone (2026-11-21T08:15:30Z)", flag)
+	}
+	if _, err := time.Parse("15:04", text); err == nil && at.Before(s.Now()) {
+		at = new(bridge.At(at.AddDate(0, 0, 1)))
+	}
+	return at, nil
+}
+
 // parseAgo parses a duration, which may be in days or weeks.
 func parseAgo(text string) (time.Duration, bool) {
 	const day = 24 * time.Hour

@@ -249,9 +249,6 @@ func (e *environment) groupsCommand() *cobra.Command {
 func (e *environment) tailCommand() *cobra.Command {
 	var q shell.Tail
 	c := e.shellCommand("tail", "Print messages and other events as they arrive.", func(ctx context.Context, s *shell.Shell, _ []string) error {
-		if len(q.Types) == 1 && q.Types[0] == "all" {
-			q.Types = nil
-		}
 		read, unread := context.WithCancel(ctx)
 		var watch sync.WaitGroup
 		watch.Go(func() { watchOutput(read, s.Out, unread) })

@@ -54,7 +54,11 @@ func (s *Shell) Mute(ctx context.Context, who, key string, length time.Duration)
 		until = bridge.At(s.Now().Add(length))
 		did = "Muted %s until " + s.when(&until) + "."
 	}
-	return s.UpdateChat(ctx, who, key, client.ChatChange{MutedUntil: &until}, did)
+	err := s.UpdateChat(ctx, who, key, client.ChatChange{MutedUntil: &until}, did)
+	if bridge.CodeOf(err) == bridge.CodeIdempotencyMismatch { // the time has moved on
+		return hinted(err, "the same command asks for a later time now: repeat the command without --key")
+	}
+	return err
 }
 
 // Block blocks a person, or ends that.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"strconv"
@@ -136,13 +137,8 @@ func (s *Shell) saveHook(ctx context.Context, settings HookSettings, did string,
 		return err
 	case s.JSON:
 		return s.printJSON(answer.Body)
-	case h.URL == "":
-		return s.note("%s hook %d.", did, h.ID)
 	}
-	if err := s.note("%s hook %d. Its address is a key, and is not shown again:", did, h.ID); err != nil {
-		return err
-	}
-	return s.print("%s\n", Printable(h.URL))
+	return s.printSecret(fmt.Sprintf("%s hook %d.", did, h.ID), "Its address, which is a key,", h.URL)
 }
 
 // DeleteHook deletes an incoming webhook.

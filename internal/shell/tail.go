@@ -19,6 +19,9 @@ type Tail struct {
 	Since string // an event's number, or a moment; empty for now
 }
 
+// everything is the value of a flag that sets no limit.
+const everything = "all"
+
 // query returns the query for the log, which starts at a position unless Since says another one.
 func (s *Shell) query(ctx context.Context, t Tail, types []bridge.EventType, after string) (query client.EventQuery, err error) {
 	query.After = after
@@ -38,8 +41,12 @@ func (s *Shell) query(ctx context.Context, t Tail, types []bridge.EventType, aft
 	return query, err
 }
 
-// parseTypes returns types of events by their names.
-func parseTypes(names []string, known []bridge.EventType) (types []bridge.EventType, err error) {
+// parseTypes returns types of events by their names. It returns an empty list for "all".
+func parseTypes(names []string, known []bridge.EventType) ([]bridge.EventType, error) {
+	types := make([]bridge.EventType, 0, len(names))
+	if len(names) == 1 && names[0] == everything {
+		return types, nil
+	}
 	for _, name := range names {
 		kind := bridge.EventType(strings.TrimSpace(name))
 		if !slices.Contains(known, kind) {

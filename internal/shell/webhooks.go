@@ -83,15 +83,14 @@ func (s *Shell) webhookProperties(w bridge.Webhook) [][2]string {
 	}
 }
 
-// The messages whose events a webhook gets.
+// The messages whose events a webhook gets; [everything] is a value, too.
 const (
-	fromAll    = "all"
 	fromMine   = "mine"
 	fromOthers = "others"
 )
 
 // MessagesOf are the values of [WebhookSettings.Messages].
-var MessagesOf = []string{fromAll, fromMine, fromOthers}
+var MessagesOf = []string{everything, fromMine, fromOthers}
 
 // WebhookSettings sets fields of a webhook, in addition to the ones of Change. Nil fields stay unchanged, or
 // get their default.
@@ -118,7 +117,7 @@ func (s *Shell) webhookChange(ctx context.Context, w WebhookSettings) (change cl
 		return change, err
 	}
 	switch w.Messages {
-	case fromAll:
+	case everything:
 		change.FromMe = new((*bool)(nil))
 	case fromMine, fromOthers:
 		change.FromMe = new(new(w.Messages == fromMine))
@@ -143,9 +142,6 @@ func webhookTypes(names *[]string) (*[]bridge.EventType, error) {
 	if names == nil {
 		return nil, nil
 	}
-	if len(*names) == 1 && (*names)[0] == "all" {
-		return new([]bridge.EventType{}), nil
-	}
 	types, err := parseTypes(*names, bridge.EventTypes())
 	return &types, err
 }
@@ -157,7 +153,7 @@ func (s *Shell) webhookChats(ctx context.Context, names *[]string) (*[]string, e
 	}
 	chats := []string{}
 	for _, name := range *names {
-		if len(*names) == 1 && (name == "all" || name == "none") {
+		if len(*names) == 1 && (name == everything || name == "none") {
 			break
 		}
 		chat, err := s.find(ctx, name)
@@ -202,13 +198,22 @@ func (s *Shell) saveWebhook(ctx context.Context, settings WebhookSettings, did s
 		return s.printJSON(answer.Body)
 	case change.DryRun:
 		return s.note("The bridge would accept it. Nothing was changed.")
-	case w.Secret == "" || change.Secret != nil:
-		return s.note("%s webhook %d.", did, w.ID)
+	case change.Secret != nil:
+		w.Secret = "" // the caller has it
 	}
-	if err := s.note("%s webhook %d. Its secret is not shown again:", did, w.ID); err != nil {
+	return s.printSecret(fmt.Sprintf("%s webhook %d.", did, w.ID), "Its secret", w.Secret)
+}
+
+// printSecret prints a secret alone, for scripts, and notes what was done. It prints nothing if there is no
+// secret.
+func (s *Shell) printSecret(did, what, secret string) error {
+	if secret == "" {
+		return s.note("%s", did)
+	}
+	if err := s.note("%s %s is not shown again:", did, what); err != nil {
 		return err
 	}
-	return s.print("%s\n", Printable(w.Secret))
+	return s.print("%s\n", Printable(secret))
 }
 
 // DeleteWebhook deletes a webhook.

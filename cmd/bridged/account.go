@@ -118,6 +118,8 @@ func printLogout(s *shell.Shell, done loggedOut) error {
 	return shell.Printf(s.Out, "The account is unlinked, and the session is erased.\n")
 }
 
+var errDeclined = errors.New("nothing was done")
+
 // confirm asks a question on the terminal. It returns nil if the answer is yes, and an error if there is no
 // terminal to ask on.
 func confirm(ctx context.Context, w io.Writer, question string) error {
@@ -134,12 +136,12 @@ func confirm(ctx context.Context, w io.Writer, question string) error {
 	}()
 	select {
 	case <-ctx.Done():
-		return ctx.Err()
+		return errDeclined
 	case answer := <-answered:
 		switch strings.ToLower(strings.TrimSpace(answer)) {
 		case "y", "yes":
 			return nil
 		}
-		return errors.New("nothing was done")
+		return errDeclined
 	}
 }

@@ -38,8 +38,8 @@ func offer[T ~string](flags *pflag.FlagSet, name string, values []T) {
 // completer finds what a shell may offer.
 type completer struct{ *environment }
 
-// complete makes the shell complete the arguments and flags of a command and of those in it. What they are
-// is in their usage: <chat>, and the name of a flag's value.
+// complete makes the shell complete the arguments and flags of a command and of its subcommands. Their
+// usage names the kind of each value, such as <chat>.
 func (e completer) complete(c *cobra.Command) {
 	if c.ValidArgsFunction == nil {
 		c.ValidArgsFunction = func(c *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {

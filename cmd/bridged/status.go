@@ -58,8 +58,8 @@ func printCheck(w io.Writer, asJSON bool, failed error) error {
 	}{failed == nil, reason}))
 }
 
-// statusReport is what a bridge says about itself and its account, as far as the token may see it. The
-// answers of the API are as they were received.
+// statusReport contains the API's answers about a bridge and its account, as they were received. Those that the
+// token may not see are null.
 type statusReport struct {
 	Address  string          `json:"address"`
 	Program  string          `json:"program"` // this program's version
@@ -164,7 +164,7 @@ func (r *statusReport) rows() (rows []row) {
 	return append(rows, r.versionRows()...)
 }
 
-// limitedRows returns what a token sees that may not read the account's status.
+// limitedRows returns the rows for a token that may not read the account's status.
 func (r *statusReport) limitedRows() []row {
 	rows := []row{
 		{"account", whose(r.token.Account), ""},
@@ -242,7 +242,7 @@ func (r *statusReport) versionRows() []row {
 
 func findingRow(label string, f doctor.Finding) row { return row{label, f.Message, f.Remedy} }
 
-// whose names an account, with its phone number.
+// whose returns the number and the name of an account.
 func whose(user *bridge.User) string {
 	if user == nil {
 		return "none is linked"

@@ -36,10 +36,10 @@ const (
 	FromDefault     = "default"
 )
 
-// Explained is a variable with its value, and with what is wrong with it.
+// Explained is a variable with its value, its source and its fault.
 type Explained struct {
 	Described
-	Value    string // that holds, or as it is written if it has a fault; "set" for a secret
+	Value    string // the effective value, or the written one if it has a fault; "set" for a secret
 	Secret   bool
 	IsSet    bool
 	From     string // [FromEnvironment], the name of a file, or [FromDefault]
@@ -48,11 +48,11 @@ type Explained struct {
 	Fault    string // "" for none
 }
 
-// Explanation says what holds and why.
+// Explanation is an explained configuration.
 type Explanation struct {
 	Variables []Explained
 	Unknown   []Remark // about variables that bridged does not read
-	Remarks   []Remark // about other things that have an effect
+	Remarks   []Remark // about other variables
 	Faults    Faults   // those of Variables, too; bridged does not start with them
 }
 
@@ -121,7 +121,7 @@ func sourceOf(names []string, file FileRead) string {
 	return FromEnvironment
 }
 
-// readByCommands are the variables that are no part of [Config]: commands and libraries read them.
+// readByCommands lists variables that [Config] does not have, because commands and libraries read them.
 var readByCommands = append([]string{"BRIDGE_URL", "TZ", "NO_COLOR", "COLUMNS", "TMPDIR"}, chatwootVariables...)
 
 // addUnknown adds variables that look misspelt, and those of the file that bridged does not read.

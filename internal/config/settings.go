@@ -56,7 +56,7 @@ func isSecret(name string) bool {
 }
 
 // withoutSecrets returns URLs without user, password and path. The path of a webhook's URL may be
-// a secret. Of a text that is no URL it only says that it is set.
+// a secret. A text without a host becomes "set".
 func withoutSecrets(list string) string {
 	addresses := strings.Split(list, ",")
 	for i, address := range addresses {

@@ -12,6 +12,7 @@ import (
 )
 
 func TestMarkRead_UpToAMessageOrAll(t *testing.T) {
+	t.Parallel()
 	s := stocked(t)
 	s.know(say(grace, grace, "M2", "newest", 24*60))
 	path := "/api/chats/" + string(grace) + "/read"
@@ -37,6 +38,7 @@ func TestMarkRead_UpToAMessageOrAll(t *testing.T) {
 // The other name of a person is the same chat, and a chat without messages has none to
 // be read up to.
 func TestMarkRead_NamesTheChat(t *testing.T) {
+	t.Parallel()
 	s := stocked(t)
 	s.know(bridge.Identity{PN: grace, LID: graceLID}, members(olden, "Olden", alan, me))
 	var answer map[string]any
@@ -52,6 +54,7 @@ func TestMarkRead_NamesTheChat(t *testing.T) {
 }
 
 func TestTyping_StatesAndTheirEnd(t *testing.T) {
+	t.Parallel()
 	s := stocked(t)
 	for _, state := range []string{"typing", "recording", "paused"} {
 		var answer map[string]any
@@ -70,6 +73,7 @@ func TestTyping_StatesAndTheirEnd(t *testing.T) {
 }
 
 func TestActs_RefuseBadInput(t *testing.T) {
+	t.Parallel()
 	s := stocked(t)
 	for _, c := range []struct{ path, body, says string }{
 		{"/read", `{"msgId":7}`, "msgId"},
@@ -98,6 +102,7 @@ func TestActs_RefuseBadInput(t *testing.T) {
 
 // A repeated call reads nothing that came after the first one.
 func TestMarkRead_AKeyReadsOnce(t *testing.T) {
+	t.Parallel()
 	s := stocked(t)
 	r := route{method: "POST", path: "/api/chats/" + string(grace) + "/read"}
 	_, first, _ := s.callKeyed("k", r, "")

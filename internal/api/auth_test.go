@@ -12,6 +12,7 @@ import (
 )
 
 func TestHealthz_IsOpen(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	s.account.closed()
 	var body struct {
@@ -25,6 +26,7 @@ func TestHealthz_IsOpen(t *testing.T) {
 }
 
 func TestAuthStatus_ShowsEveryField(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	code, qr, sorry := "ABCD-EFGH", "2@abc,def", "unlinked from the phone; pair again"
 	expires := bridge.At(noon)
@@ -58,6 +60,7 @@ func TestAuthStatus_ShowsEveryField(t *testing.T) {
 // Only GET /api/auth/status resumes a pairing that has stopped: probes and metrics are requested all
 // the time.
 func TestAuthStatus_ResumesPairing(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	for _, path := range []string{"/healthz", "/readyz", "/metrics", "/api/chats"} {
 		s.Get(path)
@@ -72,6 +75,7 @@ func TestAuthStatus_ResumesPairing(t *testing.T) {
 }
 
 func TestPair_TakesTheNumberFromConfigurationOrBody(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name, configured string
 		body             any
@@ -112,6 +116,7 @@ func TestPair_TakesTheNumberFromConfigurationOrBody(t *testing.T) {
 }
 
 func TestPair_AnswersCodeHintAndExpiry(t *testing.T) {
+	t.Parallel()
 	s := newServer(t, paired("15551234567"))
 	var got map[string]any
 	s.Post("/api/auth/pair", nil).Want(http.StatusOK).Decode(&got)
@@ -122,6 +127,7 @@ func TestPair_AnswersCodeHintAndExpiry(t *testing.T) {
 }
 
 func TestPair_RefusalsOfTheAccount(t *testing.T) {
+	t.Parallel()
 	s := newServer(t, paired("15551234567"))
 	for code, status := range map[bridge.Code]int{
 		bridge.CodeAlreadyPaired: 409, bridge.CodeOtherAccount: 409, bridge.CodeNotConnected: 503, bridge.CodeRateLimited: 429,
@@ -136,6 +142,7 @@ func TestPair_RefusalsOfTheAccount(t *testing.T) {
 }
 
 func TestPasskey_HasTwoSteps(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	credential := `{"id":"abc","type":"public-key","response":{"signature":"c2ln"}}`
 	var submitted string
@@ -162,6 +169,7 @@ func TestPasskey_HasTwoSteps(t *testing.T) {
 }
 
 func TestReconnect(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	var got map[string]any
 	s.Post("/api/auth/reconnect", nil).Want(http.StatusOK).Decode(&got)
@@ -171,6 +179,7 @@ func TestReconnect(t *testing.T) {
 }
 
 func TestLogout_NeedsConfirmation(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	wiped := 0
 	s.account.logout = func(context.Context) (bool, error) { wiped++; return wiped == 1, nil }

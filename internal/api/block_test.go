@@ -11,6 +11,7 @@ import (
 
 // Either name of a person is the same contact, whose isBlocked follows.
 func TestBlock_ShowsInTheContact(t *testing.T) {
+	t.Parallel()
 	s := stocked(t)
 	s.know(bridge.Identity{PN: grace, LID: graceLID})
 	for _, step := range []struct {
@@ -39,6 +40,7 @@ func TestBlock_ShowsInTheContact(t *testing.T) {
 }
 
 func TestBlock_RefusesTheAccountItselfAndGroups(t *testing.T) {
+	t.Parallel()
 	s := stocked(t)
 	if got := s.Post("/api/contacts/"+string(me)+"/block", "").Want(http.StatusBadRequest); !strings.Contains(got.Error(), "cannot block itself") {
 		t.Errorf("%s", got.Body)

@@ -22,6 +22,7 @@ func ended(caller bridge.JID, id string) bridge.CallChange {
 }
 
 func TestCalls_List(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	nowhere := rings(alan, "U")
 	nowhere.IsGroup, nowhere.IsVideo, nowhere.ChatJID = true, true, ""
@@ -54,6 +55,7 @@ func TestCalls_List(t *testing.T) {
 }
 
 func TestCalls_Reject(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	nowhere := rings(alan, "../odd id")
 	nowhere.IsGroup, nowhere.ChatJID = true, ""
@@ -104,6 +106,7 @@ func TestCalls_Reject(t *testing.T) {
 
 // The log tells of calls, to whoever may see their chat.
 func TestCalls_Events(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	nowhere := rings(alan, "U")
 	nowhere.IsGroup, nowhere.ChatJID = true, ""

@@ -24,7 +24,7 @@ import (
 // web is a server whose files are sent; it counts as public. Its paths name
 // what it answers.
 var web = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-	webAsked.note(r.URL.Path)
+	webAsked.note(r.URL.RequestURI())
 	switch r.URL.Path {
 	case "/paper.txt":
 		_, _ = w.Write([]byte("the words of a paper"))
@@ -36,7 +36,7 @@ var web = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *htt
 	}
 }))
 
-// webAsked counts what was fetched. Tests that look at it use paths of their own.
+// webAsked counts what was fetched, by path and query. Tests that look at it use addresses of their own.
 var webAsked = new(counts)
 
 type counts struct {
@@ -44,19 +44,19 @@ type counts struct {
 	times map[string]int // guarded by mu
 }
 
-func (c *counts) note(path string) {
+func (c *counts) note(uri string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.times == nil {
 		c.times = map[string]int{}
 	}
-	c.times[path]++
+	c.times[uri]++
 }
 
-func (c *counts) of(path string) int {
+func (c *counts) of(uri string) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.times[path]
+	return c.times[uri]
 }
 
 func newPreparer(t testing.TB, tmp string) *media.Preparer {

@@ -50,6 +50,7 @@ func (s *server) refused(method, body, code string, reasons map[string]string) {
 }
 
 func TestEdit_WhatCannotBeEdited(t *testing.T) {
+	t.Parallel()
 	s := stocked(t)
 	once, forwarded := withType(iSaid(grace, "ONCE", "look"), "imageMessage"), iSaid(grace, "FWD", "passed on")
 	once.ViewOnce, forwarded.IsForwarded = true, true
@@ -66,6 +67,7 @@ func TestEdit_WhatCannotBeEdited(t *testing.T) {
 }
 
 func TestDelete_WhatCannotBeDeleted(t *testing.T) {
+	t.Parallel()
 	s := stocked(t)
 	s.know(bridge.Owner{PN: me}, old(iSaid(grace, "LATE", "x"), 61*time.Hour), withStatus(iSaid(grace, "PEND", "x"), bridge.DeliveryPending),
 		withStatus(iSaid(grace, "FAIL", "x"), bridge.DeliveryFailed), iSaid(grace, "GONE", "x"),
@@ -79,6 +81,7 @@ func TestDelete_WhatCannotBeDeleted(t *testing.T) {
 
 // Somebody else's message of a group, once the account administers it.
 func TestDelete_AsAdmin(t *testing.T) {
+	t.Parallel()
 	s := stocked(t)
 	s.know(bridge.Owner{PN: me}, old(say(club, grace, "G2", "spam", 0), time.Hour), say(olden, alan, "O1", "spam", 0))
 	path := "/api/chats/" + string(club) + "/messages/G2"
@@ -100,6 +103,7 @@ func TestDelete_AsAdmin(t *testing.T) {
 }
 
 func TestChange_RefusesBadInput(t *testing.T) {
+	t.Parallel()
 	s := stocked(t)
 	for _, c := range []struct{ method, path, body, says string }{
 		{"PATCH", ownPath, `{}`, "text"},
@@ -131,6 +135,7 @@ func TestChange_RefusesBadInput(t *testing.T) {
 
 // Who is mentioned stays so where the word is still there; a list says it anew.
 func TestEdit_Mentions(t *testing.T) {
+	t.Parallel()
 	s := stocked(t)
 	m := iSaid(club, "GM", "@15557654321 and @447700900123, look")
 	m.ContextInfo = &bridge.ContextInfo{MentionedJID: []bridge.JID{grace, alan}}
@@ -153,6 +158,7 @@ func TestEdit_Mentions(t *testing.T) {
 
 // A change whose outcome is unknown leaves again under its id, with its time.
 func TestIdempotency_UnconfirmedChangeGoesAgainUnderItsID(t *testing.T) {
+	t.Parallel()
 	for _, r := range []route{{method: "PATCH", path: ownPath, body: `{"text":"better"}`}, {method: "DELETE", path: ownPath}} {
 		t.Run(r.method, func(t *testing.T) {
 			s := stocked(t)
@@ -182,6 +188,7 @@ func TestIdempotency_UnconfirmedChangeGoesAgainUnderItsID(t *testing.T) {
 
 // The key is bound to the message, however the path writes it.
 func TestIdempotency_AChangeIsOfItsMessage(t *testing.T) {
+	t.Parallel()
 	s := stocked(t)
 	s.know(iSaid(grace, "OTHER", "x"))
 	r := route{method: "PATCH", path: ownPath}
@@ -200,6 +207,7 @@ func TestIdempotency_AChangeIsOfItsMessage(t *testing.T) {
 
 // Behind the time of the apps an edit is only repeated, until the network takes none.
 func TestEdit_TimeIsLongerForARepeatedCall(t *testing.T) {
+	t.Parallel()
 	now := time.Now()
 	s := newServer(t, func(o *api.Options) { o.Now = func() time.Time { return now } })
 	s.know(iSaid(grace, "OWN", "x"))

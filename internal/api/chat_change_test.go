@@ -12,6 +12,7 @@ import (
 
 // What a request leaves out stays, null unmutes, and the answer says what changed.
 func TestUpdateChat_ChangesWhatIsNamed(t *testing.T) {
+	t.Parallel()
 	s := stocked(t)
 	s.know(bridge.Identity{PN: grace, LID: graceLID})
 	for _, c := range []struct {
@@ -47,6 +48,7 @@ func TestUpdateChat_ChangesWhatIsNamed(t *testing.T) {
 }
 
 func TestUpdateChat_RefusesBadInput(t *testing.T) {
+	t.Parallel()
 	s := stocked(t)
 	for _, c := range []struct{ body, says string }{
 		{``, "empty"},
@@ -74,6 +76,7 @@ func TestUpdateChat_RefusesBadInput(t *testing.T) {
 
 // What was changed before a refusal stays, and the error says so.
 func TestUpdateChat_SaysWhatWasChangedBeforeItFailed(t *testing.T) {
+	t.Parallel()
 	s := stocked(t)
 	s.account.refuseAll(bridge.AfterChanges([]string{"pinned"}, "mutedUntil", bridge.Fail(bridge.CodeSendRefused, "the network refused the change")))
 	var answer struct{ Changed []string }

@@ -38,6 +38,7 @@ func (l chatList) jids() (jids []bridge.JID) {
 }
 
 func TestChats_EmptyIsAnEmptyList(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	got := s.Get("/api/chats").Want(http.StatusOK)
 	if body := strings.TrimSpace(string(got.Body)); body != `{"count":0,"chats":[],"nextCursor":null,"hasMore":false}` {
@@ -47,6 +48,7 @@ func TestChats_EmptyIsAnEmptyList(t *testing.T) {
 
 // The whole answer, as it leaves.
 func TestChats_ShowEveryField(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	name := "Grace Hopper"
 	s.know(bridge.Owner{PN: me, LID: hidden}, bridge.Identity{PN: grace, LID: graceLID}, bridge.Contact{JID: grace, Name: &name},
@@ -89,6 +91,7 @@ func lastBy(sender bridge.JID, id, content, timestamp string) map[string]any {
 }
 
 func TestChats_Filters(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	s.know(members(club, "Größe 100%", grace, me), say(club, grace, "G1", "x", 0), say(grace, grace, "M1", "x", 1), say(alan, alan, "M2", "x", 2))
 	for query, want := range map[string][]bridge.JID{
@@ -120,6 +123,7 @@ func TestChats_Filters(t *testing.T) {
 }
 
 func TestChats_UnreadUnansweredArchivedPinned(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	mine := say(alan, me, "M2", "x", 2)
 	mine.FromMe = true
@@ -144,6 +148,7 @@ func TestChats_UnreadUnansweredArchivedPinned(t *testing.T) {
 }
 
 func TestChats_CursorWalksThemAll(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	var want []bridge.JID
 	for i := range 7 {
@@ -170,6 +175,7 @@ func TestChats_CursorWalksThemAll(t *testing.T) {
 }
 
 func TestChats_RefuseBadParameters(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	for query, names := range map[string]string{
 		"?limit=0": "limit", "?limit=501": "limit", "?limit=-1": "limit", "?limit=ten": "limit", "?limit=": "limit", "?limit=1.5": "limit",
@@ -184,6 +190,7 @@ func TestChats_RefuseBadParameters(t *testing.T) {
 }
 
 func TestGroup_ShowsStoredAndLive(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	name := "Grace Hopper"
 	group := members(club, "Readers", grace, me)
@@ -220,6 +227,7 @@ func TestGroup_ShowsStoredAndLive(t *testing.T) {
 
 // TestGroup_LiveWithoutASubjectIsNamedByItsMembers, as the stored group and its chat are.
 func TestGroup_LiveWithoutASubjectIsNamedByItsMembers(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	name := "Grace Hopper"
 	s.know(bridge.Owner{PN: me}, bridge.Contact{JID: grace, Name: &name}, members(club, "", grace, me), say(club, grace, "G1", "to all", 0))
@@ -234,6 +242,7 @@ func TestGroup_LiveWithoutASubjectIsNamedByItsMembers(t *testing.T) {
 }
 
 func TestGroup_LiveIsNullWhenTheNetworkCannotBeAsked(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	s.know(members(club, "Readers", grace, me))
 	for _, err := range []error{bridge.NotConnected("not open"), errors.New("timed out"), bridge.Fail(bridge.CodeNotInGroup, "left")} {
@@ -248,6 +257,7 @@ func TestGroup_LiveIsNullWhenTheNetworkCannotBeAsked(t *testing.T) {
 
 // The path takes a JID of the right kind, encoded once or not at all.
 func TestPaths_JIDs(t *testing.T) {
+	t.Parallel()
 	s := stocked(t)
 	s.know(members(olden, "Old", grace, me), say(hidden, hidden, "L1", "x", 0), bridge.Identity{PN: grace, LID: graceLID})
 	tests := []struct {

@@ -71,6 +71,7 @@ func isClosed(conn net.Conn) bool {
 // Who has waited longest makes room: heads that do not come to their end, and
 // connections between two requests.
 func TestConnections_WaitingStrangersMakeRoom(t *testing.T) {
+	t.Parallel()
 	places(t, func(t *testing.T, _ *front.Connections, dial func() net.Conn, _ chan struct{}) {
 		var slow []net.Conn
 		for i := range 4 {
@@ -99,6 +100,7 @@ func TestConnections_WaitingStrangersMakeRoom(t *testing.T) {
 // However many unauthenticated clients connect, requests with the token stay; and however much
 // carries the token, /healthz answers.
 func TestConnections_PartsDoNotTakeEachOthersPlaces(t *testing.T) {
+	t.Parallel()
 	places(t, func(t *testing.T, _ *front.Connections, dial func() net.Conn, release chan struct{}) {
 		var known []net.Conn
 		for range 12 {
@@ -149,6 +151,7 @@ func TestConnections_PartsDoNotTakeEachOthersPlaces(t *testing.T) {
 // If as many unauthenticated clients are answered as may be, one more is refused at once;
 // those that take long make room then. Callers with a token get through.
 func TestConnections_BusyStrangers(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		over := make(chan struct{})
 		connections := front.NewConnections(16)
@@ -192,6 +195,7 @@ func TestConnections_BusyStrangers(t *testing.T) {
 // A refusal waits a moment for the body, not as long as a caller may take whose
 // body is wanted.
 func TestConnections_StrangersBodiesAreNotWaitedFor(t *testing.T) {
+	t.Parallel()
 	places(t, func(t *testing.T, _ *front.Connections, dial func() net.Conn, _ chan struct{}) {
 		conn := dial()
 		write(t, conn, "POST /api/messages/send HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{")
@@ -205,6 +209,7 @@ func TestConnections_StrangersBodiesAreNotWaitedFor(t *testing.T) {
 // Bodies that nobody reads hold no place: the answer is made, and the rest may
 // come or not.
 func TestConnections_UnreadBodiesMakeRoom(t *testing.T) {
+	t.Parallel()
 	places(t, func(t *testing.T, _ *front.Connections, dial func() net.Conn, _ chan struct{}) {
 		for range 8 {
 			write(t, dial(), "POST /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n{")
@@ -217,6 +222,7 @@ func TestConnections_UnreadBodiesMakeRoom(t *testing.T) {
 }
 
 func TestConnections_AreShown(t *testing.T) {
+	t.Parallel()
 	places(t, func(t *testing.T, _ *front.Connections, dial func() net.Conn, _ chan struct{}) {
 		for range 6 {
 			write(t, dial(), "G")
@@ -238,6 +244,7 @@ func TestConnections_AreShown(t *testing.T) {
 // The head of a request is bounded in bytes and in fields: tiny fields cost
 // fifty times what they weigh.
 func TestHead_IsBounded(t *testing.T) {
+	t.Parallel()
 	fields := func(n int) string { return strings.Repeat("A:\r\n", n) }
 	head := func(size int) string {
 		const begin, end = "GET /healthz HTTP/1.1\r\nHost: x\r\nX: ", "\r\n\r\n"

@@ -16,6 +16,7 @@ import (
 func name(s string) *string { return &s }
 
 func TestContacts_AreListedFoundAndShown(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	s.know(bridge.Contact{JID: grace, Name: name("Грейс Hopper"), PushName: name("amazing")}, bridge.Identity{PN: grace, LID: graceLID},
 		bridge.Contact{JID: alan, BusinessName: name("Bletchley Ltd")}, say(grace, grace, "M1", "one", 0))
@@ -59,6 +60,7 @@ func TestContacts_AreListedFoundAndShown(t *testing.T) {
 }
 
 func TestContacts_RefuseWhatIsWrong(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	s.know(say(club, grace, "G1", "one", 0), bridge.Contact{JID: grace, PushName: name("Grace")})
 	for path, want := range map[string]int{
@@ -78,6 +80,7 @@ func TestContacts_RefuseWhatIsWrong(t *testing.T) {
 // A token that is limited to some chats knows those whom it may write to alone,
 // by either name.
 func TestContacts_OfATokenWithChats(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	s.know(say(grace, grace, "M1", "one", 0), say(club, alan, "G1", "two", 1), bridge.Identity{PN: grace, LID: graceLID})
 	limited := s.as(s.token(fmt.Sprintf(`{"name":"x","scopes":["read"],"chats":[%q,%q]}`, graceLID, club)))

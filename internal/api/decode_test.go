@@ -7,6 +7,7 @@ import (
 )
 
 func TestBody_Forms(t *testing.T) {
+	t.Parallel()
 	good := `{"jid":"15557654321@s.whatsapp.net","text":"hi"}`
 	tests := []struct {
 		name, contentType, body string

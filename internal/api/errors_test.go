@@ -15,6 +15,7 @@ import (
 )
 
 func TestErrors_UnknownRoutesHaveTheErrorBody(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	for _, path := range []string{"/", "/nothing", "/api", "/api/", "/api/nothing", "/api/messages", "/readyz/nothing", "/API/chats"} {
 		if got := s.Get(path).Want(http.StatusNotFound); got.Code() != "not_found" {
@@ -27,6 +28,7 @@ func TestErrors_UnknownRoutesHaveTheErrorBody(t *testing.T) {
 }
 
 func TestErrors_WrongMethodNamesTheRightOnes(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	for path, allow := range map[string]string{
 		"/healthz":                        "GET, HEAD",
@@ -47,6 +49,7 @@ func TestErrors_WrongMethodNamesTheRightOnes(t *testing.T) {
 }
 
 func TestErrors_HeadIsAnsweredLikeGet(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	got := s.Do(http.MethodHead, "/api/chats", "").Want(http.StatusOK)
 	if len(got.Body) != 0 || got.Header.Get("Content-Length") == "0" {
@@ -57,6 +60,7 @@ func TestErrors_HeadIsAnsweredLikeGet(t *testing.T) {
 
 // An unexpected failure is told to the log, not to the caller.
 func TestErrors_HideTheCause(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	s.account.reconnect = func(context.Context) error { return errors.New("secret cause") }
 	got := s.Post("/api/auth/reconnect", nil).Want(http.StatusInternalServerError)
@@ -72,6 +76,7 @@ func TestErrors_HideTheCause(t *testing.T) {
 }
 
 func TestErrors_CauseOfAKnownErrorStaysInside(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	s.account.reconnect = func(context.Context) error {
 		return bridge.Fail(bridge.CodeNoSession, "pair first").Because(errors.New("secret cause"))
@@ -83,6 +88,7 @@ func TestErrors_CauseOfAKnownErrorStaysInside(t *testing.T) {
 }
 
 func TestErrors_PanicIsAnInternalError(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	var none []int
 	for says, fault := range map[string]func(){
@@ -106,6 +112,7 @@ func TestErrors_PanicIsAnInternalError(t *testing.T) {
 }
 
 func TestErrors_RetryAfterRoundsUp(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	s.account.send = func(context.Context, bridge.Outgoing) (bridge.Sent, error) {
 		return bridge.Sent{}, &bridge.Error{Code: bridge.CodeRateLimited, Msg: "slow down", RetryAfter: 1100 * time.Millisecond}
@@ -118,6 +125,7 @@ func TestErrors_RetryAfterRoundsUp(t *testing.T) {
 
 // A caller that hangs up is nobody's fault.
 func TestErrors_CallerThatWentAwayIsNoFailure(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	caller, hangUp := context.WithCancel(t.Context())
 	s.account.reconnect = func(ctx context.Context) error {
@@ -141,6 +149,7 @@ func TestErrors_CallerThatWentAwayIsNoFailure(t *testing.T) {
 // Whatever the account refuses leaves with its code's status, on every route
 // that asks the account.
 func TestErrors_EveryRefusalOfTheAccountHasItsStatus(t *testing.T) {
+	t.Parallel()
 	pairing := map[bridge.Code]int{
 		bridge.CodeInvalid: 400, bridge.CodeAlreadyPaired: 409, bridge.CodeOtherAccount: 409, bridge.CodeRateLimited: 429,
 		bridge.CodeNotConnected: 503, bridge.CodeStorageUnavailable: 503, bridge.CodeInternal: 500,
@@ -182,6 +191,7 @@ func TestErrors_EveryRefusalOfTheAccountHasItsStatus(t *testing.T) {
 
 // Nothing that breaks inside gets out, on any route.
 func TestErrors_PanicAnywhereIsAnInternalError(t *testing.T) {
+	t.Parallel()
 	s := newServer(t, func(o *api.Options) { o.Store, o.Account = nil, nil })
 	for _, r := range everyRoute {
 		if r.path != "/readyz" && r.path != "/metrics" {
@@ -192,6 +202,7 @@ func TestErrors_PanicAnywhereIsAnInternalError(t *testing.T) {
 
 // The limit of bodies is the same on every route that takes one.
 func TestErrors_LargeBodiesAreRefusedEverywhere(t *testing.T) {
+	t.Parallel()
 	s := stocked(t)
 	for _, r := range everyRoute {
 		if r.body != "" && !r.isForm() { // whose files may be larger
@@ -202,6 +213,7 @@ func TestErrors_LargeBodiesAreRefusedEverywhere(t *testing.T) {
 
 // Answers are JSON for programs and people, not text inside of a page.
 func TestErrors_SentencesAreNotEscapedForHTML(t *testing.T) {
+	t.Parallel()
 	s := stocked(t)
 	got := s.WithToken("").Get("/api/chats").Want(http.StatusUnauthorized)
 	if !strings.Contains(string(got.Body), "Bearer <BRIDGE_TOKEN>") {
@@ -235,6 +247,7 @@ func TestErrors_SentencesAreNotEscapedForHTML(t *testing.T) {
 // A store that cannot be read is 503 on every route that reads it, and says
 // when to ask again.
 func TestErrors_UnreadableStoreIsUnavailable(t *testing.T) {
+	t.Parallel()
 	s := stocked(t)
 	if err := s.store.Close(); err != nil {
 		t.Fatal(err)

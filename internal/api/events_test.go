@@ -60,6 +60,7 @@ func want(t *testing.T, what string, got, want []string) {
 
 // Every kind of change is told, with the thing as the reading routes show it.
 func TestEvents_TellEveryKindOfChange(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	s.know(bridge.Owner{PN: me})
 	changes := []struct {
@@ -225,6 +226,7 @@ func unreadable(id string) bridge.Message {
 }
 
 func TestEvents_Filter(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	s.know(bridge.Identity{PN: grace, LID: graceLID}, members(club, "Readers", grace, alan))
 	for i := range 3 {
@@ -259,6 +261,7 @@ func TestEvents_Filter(t *testing.T) {
 // Pages of any size, taken one after the other while more is stored, tell each
 // event once and in order.
 func TestEvents_PagesTellEachEventOnce(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	var got, all []string
 	cursor := "0"
@@ -283,6 +286,7 @@ func TestEvents_PagesTellEachEventOnce(t *testing.T) {
 }
 
 func TestEvents_WaitsForTheFirst(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	s.know(say(grace, grace, "A1", "a", 1))
 	pages := make(chan eventPage, 1)
@@ -299,6 +303,7 @@ func TestEvents_WaitsForTheFirst(t *testing.T) {
 }
 
 func TestEvents_WaitsNoLongerThanAsked(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	s.know(say(grace, grace, "A1", "a", 1))
 	page := s.eventPage("?after=now&wait=10ms")
@@ -308,6 +313,7 @@ func TestEvents_WaitsNoLongerThanAsked(t *testing.T) {
 }
 
 func TestEvents_WaitingEndsWithTheService(t *testing.T) {
+	t.Parallel()
 	stop, cancel := context.WithCancel(t.Context())
 	s := newServer(t, func(o *api.Options) { o.Streams = stop })
 	pages := make(chan eventPage, 1)
@@ -320,6 +326,7 @@ func TestEvents_WaitingEndsWithTheService(t *testing.T) {
 
 // A reader from before the log's beginning, or of another log, is told.
 func TestEvents_TellWhoHasMissedSomething(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	for i := range 10 {
 		s.know(say(grace, grace, fmt.Sprint("A", i), "a", i))
@@ -347,6 +354,7 @@ func TestEvents_TellWhoHasMissedSomething(t *testing.T) {
 
 // The log never holds what pairing needs.
 func TestEvents_KeepPairingSecrets(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	code, qr := "ABCD-EFGH", "2@the-qr-code"
 	s.know(bridge.Status{Status: bridge.StateNeedsPair, PairingCode: &code, QR: &qr, Since: bridge.At(noon)})
@@ -357,6 +365,7 @@ func TestEvents_KeepPairingSecrets(t *testing.T) {
 }
 
 func TestEvents_RefuseWhatIsNotUnderstood(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	for query, sentence := range map[string]string{
 		"?after=-1":                         "after must be",

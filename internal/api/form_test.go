@@ -32,6 +32,7 @@ func (b *barrier) Read([]byte) (int, error) {
 // TestForms_DoNotWaitForEachOther: forms kept the room of one field while they waited
 // for that of the next, so that as many as filled the quota waited for ever.
 func TestForms_DoNotWaitForEachOther(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		handler := api.New(api.Options{Account: newAccount(nil), Token: token, EnableSend: true, Preparer: newPreparer(t, t.TempDir()), Log: zerolog.Nop()})
 		const forms = 32 // of 256 KiB are all that bodies of this size have together

@@ -28,6 +28,7 @@ func picturePNG(width, height int) string {
 // TestGroupPicture_IsASquareJPEG: what comes as the body or in a form is cut to a square that the
 // network takes, and is asked for once.
 func TestGroupPicture_IsASquareJPEG(t *testing.T) {
+	t.Parallel()
 	s := stocked(t)
 	path := "/api/groups/" + club.Escaped() + "/picture"
 	img, form := []string{"Content-Type", "image/png"}, []string{"Content-Type", "multipart/form-data; boundary=line"}
@@ -78,6 +79,7 @@ func TestGroupPicture_IsASquareJPEG(t *testing.T) {
 // TestGroupPicture_OfARepeatedCall: a repeat after an unknown outcome says which picture there was
 // before; the new one is served from then on.
 func TestGroupPicture_OfARepeatedCall(t *testing.T) {
+	t.Parallel()
 	s := stocked(t)
 	path := "/api/groups/" + club.Escaped() + "/picture"
 	s.Get(path).Want(http.StatusOK)

@@ -140,6 +140,7 @@ func onEveryGroupCall(t *testing.T, test func(t *testing.T, s *server, r route))
 }
 
 func TestGroups_WhatIsAskedFor(t *testing.T) {
+	t.Parallel()
 	s := stocked(t)
 	s.know(bridge.Identity{PN: grace, LID: graceLID})
 	name, topic, on, week := "Name", "", true, uint32(604800)
@@ -181,6 +182,7 @@ func TestGroups_WhatIsAskedFor(t *testing.T) {
 }
 
 func TestGroups_BadInput(t *testing.T) {
+	t.Parallel()
 	s := stocked(t)
 	name, topic := strings.Repeat("ä", 100), strings.Repeat("ä", 2048)
 	many := `"` + strings.Repeat(string(grace)+`","`, 1023) + string(alan) + `"`
@@ -248,6 +250,7 @@ func TestGroups_BadInput(t *testing.T) {
 
 // What the network refuses comes with its name on every route.
 func TestGroups_RefusalsHaveTheirStatus(t *testing.T) {
+	t.Parallel()
 	calls := []route{{method: "GET", path: "/api/groups/" + string(club) + "/invite"}, {method: "GET", path: "/api/groups/" + string(club) + "/requests"}}
 	for _, r := range everyRoute {
 		if r.gated {
@@ -280,6 +283,7 @@ func TestGroups_RefusalsHaveTheirStatus(t *testing.T) {
 }
 
 func TestGroups_LargeBodies(t *testing.T) {
+	t.Parallel()
 	onEveryGroupCall(t, func(t *testing.T, s *server, r route) {
 		if r.method != "DELETE" && r.method != "PUT" {
 			s.expect(r, `{"x":"`+strings.Repeat("x", 1<<20)+`"}`, "a large body", 413, "payload_too_large")

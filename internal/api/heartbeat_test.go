@@ -89,6 +89,7 @@ func inBubble(t *testing.T) (pipe, *store.Store) {
 // A quiet stream says every 15 seconds that it is alive, and passes on how far
 // it has looked where it had nothing to tell.
 func TestStream_Heartbeats(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p, st := inBubble(t)
 		quiet := p.dial(t, "?types=account.status")
@@ -118,6 +119,7 @@ func TestStream_Heartbeats(t *testing.T) {
 
 // A stream that nobody reads is cut off after a minute, and not before.
 func TestStream_UnreadIsCutOff(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p, st := inBubble(t)
 		unread := p.dial(t, "?types=message.created")

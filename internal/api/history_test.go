@@ -12,6 +12,7 @@ import (
 // TestHistoryRequest_SaysWhatWasAsked: the phone is asked for what came before the
 // oldest stored message of the chat, in either of its names.
 func TestHistoryRequest_SaysWhatWasAsked(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	s.know(members(club, "Readers", grace, me), say(grace, grace, "M2", "second", 2), say(grace, grace, "M1", "first", 1))
 	var oldest bridge.Message
@@ -41,6 +42,7 @@ func TestHistoryRequest_SaysWhatWasAsked(t *testing.T) {
 }
 
 func TestHistoryRequest_IsRefused(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	s.know(members(club, "Readers", grace, me), say(grace, grace, "M1", "first", 1))
 	off := newServer(t, func(o *api.Options) { o.HistoryImport = bridge.HistoryOff })
@@ -66,6 +68,7 @@ func TestHistoryRequest_IsRefused(t *testing.T) {
 // TestHistoryRequest_SaysThatThereIsNoMore: the end of a chat's history is a conflict with a
 // sentence, not a request that nothing answers.
 func TestHistoryRequest_SaysThatThereIsNoMore(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	s.know(members(club, "Readers", grace, me), say(grace, grace, "M1", "first", 1))
 	for end, want := range map[bridge.HistoryEnd]string{bridge.HistoryNoMore: "no_more_history", bridge.HistoryOnPhone: "only_on_phone"} {

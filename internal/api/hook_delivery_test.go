@@ -36,6 +36,7 @@ func (s *server) texts() (texts []string) {
 const pushed = `{"ref":"refs/heads/main","commits":[],"repository":{"full_name":"engines/mill"},"sender":{"login":"ada"}}`
 
 func TestDelivery_SignedPushArrivesOnce(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	made := s.hook("template", "gitea", "secret", "hush")
 	service := s.WithToken("") // no bearer
@@ -80,6 +81,7 @@ func TestDelivery_SignedPushArrivesOnce(t *testing.T) {
 // TestDelivery_SignedOnesAreTheirEventAndBody of every service, for a day, whatever
 // id or name they come under.
 func TestDelivery_SignedOnesAreTheirEventAndBody(t *testing.T) {
+	t.Parallel()
 	now := time.Now()
 	for _, name := range hooks.Names() {
 		t.Run(name, func(t *testing.T) {
@@ -143,6 +145,7 @@ func payloadOf(t *testing.T, service string) (body, event string) {
 // TestDelivery_ASignedPayloadIsOneInAnyForm: Gitea signs what its form carries, so
 // that anybody who saw it could send it on as JSON, or with other escapes.
 func TestDelivery_ASignedPayloadIsOneInAnyForm(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	made := s.hook("template", "gitea", "secret", "hush")
 	signature := hex.EncodeToString(hooks.Sign("hush", []byte(pushed)))
@@ -160,6 +163,7 @@ func TestDelivery_ASignedPayloadIsOneInAnyForm(t *testing.T) {
 
 // TestDelivery_OldTimesAreRefused: Grafana signs when it posts.
 func TestDelivery_OldTimesAreRefused(t *testing.T) {
+	t.Parallel()
 	now := time.Now()
 	s := newServer(t, func(o *api.Options) { o.Now = func() time.Time { return now } })
 	made := s.hook("template", "grafana", "secret", "hush")
@@ -174,6 +178,7 @@ func TestDelivery_OldTimesAreRefused(t *testing.T) {
 
 // An id that names two bodies is refused.
 func TestDelivery_AnotherBodyUnderAnID(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	made := s.hook()
 	s.Post(made.Path, `{"text":"a"}`, "X-GitHub-Delivery", "d1").Want(http.StatusOK)
@@ -183,6 +188,7 @@ func TestDelivery_AnotherBodyUnderAnID(t *testing.T) {
 }
 
 func TestDelivery_FormsAndTexts(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	code, text := s.hook("template", "github"), s.hook("template", "text")
 	const form = "payload=%7B%22ref%22%3A%22refs%2Fheads%2Fmain%22%2C%22repository%22%3A%7B%22full_name%22%3A%22a%2Fb%22%7D%2C%22sender%22%3A%7B%22login%22%3A%22ada%22%7D%7D"
@@ -196,6 +202,7 @@ func TestDelivery_FormsAndTexts(t *testing.T) {
 }
 
 func TestDelivery_NothingToSayIsAnswered(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	made := s.hook("template", "github")
 	for event, reason := range map[string]string{"ping": "ping", "watch": "nothing to say", "": "nothing to say"} {
@@ -218,6 +225,7 @@ func TestDelivery_NothingToSayIsAnswered(t *testing.T) {
 // A delivery that did not become a message is never answered with 200: its
 // sender may try again, and it is one message then.
 func TestDelivery_IsRefusedWhereNothingWasSent(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	made := s.hook()
 	post := func(id string) (int, string) {
@@ -265,6 +273,7 @@ func TestDelivery_IsRefusedWhereNothingWasSent(t *testing.T) {
 }
 
 func TestDelivery_GateIsShut(t *testing.T) {
+	t.Parallel()
 	s := newServer(t, sendDisabled)
 	made := s.hook("secret", "hush")
 	s.Post(made.Path, `{"text":"hi"}`, "Authorization", "Bearer x").Want(http.StatusUnauthorized)
@@ -275,6 +284,7 @@ func TestDelivery_GateIsShut(t *testing.T) {
 
 // Two deliveries at the same time are one message.
 func TestDelivery_AtTheSameTime(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	made := s.hook()
 	began, goOn := make(chan struct{}), make(chan struct{})
@@ -301,6 +311,7 @@ func TestDelivery_AtTheSameTime(t *testing.T) {
 
 // Alerts that go on are told again after a while, but a repeated try is not.
 func TestDelivery_AlertsAreToldAgainLater(t *testing.T) {
+	t.Parallel()
 	now := time.Now().Truncate(10 * time.Minute).Add(9 * time.Minute)
 	s := newServer(t, func(o *api.Options) { o.Now = func() time.Time { return now } })
 	made := s.hook("template", "alertmanager")
@@ -318,6 +329,7 @@ func TestDelivery_AlertsAreToldAgainLater(t *testing.T) {
 }
 
 func TestDelivery_SixtyAMinute(t *testing.T) {
+	t.Parallel()
 	now := time.Now()
 	s := newServer(t, func(o *api.Options) { o.Now = func() time.Time { return now } })
 	made, other := s.hook("template", "github"), s.hook("template", "github")
@@ -335,6 +347,7 @@ func TestDelivery_SixtyAMinute(t *testing.T) {
 
 // A hook shows what became of its last delivery.
 func TestDelivery_IsNoted(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	made := s.hook("secret", "hush")
 	read := func() (hook bridge.Hook) {
@@ -354,6 +367,7 @@ func TestDelivery_IsNoted(t *testing.T) {
 
 // The time of a delivery is noted to the minute, but not as one before the hook was made.
 func TestDelivery_IsNotedNoEarlierThanItsHookWasMade(t *testing.T) {
+	t.Parallel()
 	now := noon
 	s := newServer(t, func(o *api.Options) { o.Now = func() time.Time { return now } })
 	made := s.hook()
@@ -378,6 +392,7 @@ func TestDelivery_IsNotedNoEarlierThanItsHookWasMade(t *testing.T) {
 // Neither the key nor the secret of a hook is in the log or in the metrics,
 // wherever a proxy, or somebody who copied a part, puts them.
 func TestDelivery_KeysStayOutOfTheLog(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	made := s.hook("secret", "a-secret-of-the-hook")
 	key := made.Path[strings.Index(made.Path, ".")+1:]
@@ -404,6 +419,7 @@ func TestDelivery_KeysStayOutOfTheLog(t *testing.T) {
 
 // A hook ends with the token that made it.
 func TestDelivery_EndsWithItsToken(t *testing.T) {
+	t.Parallel()
 	now := time.Now()
 	s := newServer(t, func(o *api.Options) { o.Now = func() time.Time { return now } })
 	maker := s.token(`{"name":"maker","scopes":["manage","send"],"expiresAt":"2126-01-01T00:00:00Z"}`)

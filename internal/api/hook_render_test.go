@@ -17,6 +17,7 @@ import (
 // However many templates are rendered, they take one processor: those that wait for
 // too long are refused, and those whose callers leave do not begin.
 func TestRenderer_RendersOneAtATime(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := newRenderer()
 		var mu sync.Mutex
@@ -62,6 +63,7 @@ func TestRenderer_RendersOneAtATime(t *testing.T) {
 // Whatever one token tree renders, another waits for one rendering of it at most: trees take
 // turns, all hooks of BRIDGE_TOKEN are one, and BRIDGE_TOKEN is next.
 func TestRenderer_FamiliesTakeTurns(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := newRenderer()
 		var mu sync.Mutex
@@ -115,6 +117,7 @@ func TestRenderer_FamiliesTakeTurns(t *testing.T) {
 
 // A rendering is its caller's, and the room of those that gave up is free again.
 func TestRenderer_RendersForItsCaller(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := newRenderer()
 		template, err := hooks.Parse("{{.payload}}")

@@ -32,6 +32,7 @@ func (s *server) hook(fields ...string) (made madeHook) {
 func hookRoute(made madeHook) string { return fmt.Sprint("/api/hooks/", made.ID) }
 
 func TestHooks_AreMadeShownChangedAndRemoved(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	made := s.hook("name", " pushes ", "template", "gitea", "secret", "hush")
 	if made.Name != "pushes" || made.Chat != grace || made.Template != "gitea" || !made.HasSecret || !made.Enabled || made.LastDeliveryAt != nil {
@@ -72,6 +73,7 @@ func TestHooks_AreMadeShownChangedAndRemoved(t *testing.T) {
 
 // The address is where a reverse proxy shows the bridge, if there is one.
 func TestHooks_AddressBeginsWithPublicURL(t *testing.T) {
+	t.Parallel()
 	s := newServer(t, func(o *api.Options) { o.PublicURL = "https://bridge.example.com/" })
 	if made := s.hook(); made.URL != "https://bridge.example.com"+made.Path {
 		t.Errorf("its address is %s", made.URL)
@@ -79,6 +81,7 @@ func TestHooks_AddressBeginsWithPublicURL(t *testing.T) {
 }
 
 func TestHooks_RefuseWhatIsNotUnderstood(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	made := s.hook()
 	ok := object{"name": "x", "chatJid": grace, "template": "json"}
@@ -128,6 +131,7 @@ func TestHooks_RefuseWhatIsNotUnderstood(t *testing.T) {
 
 // Templates can be tried a while, and deliveries go on when they cannot any more.
 func TestHooks_PreviewsAreLimited(t *testing.T) {
+	t.Parallel()
 	now := time.Now()
 	s := newServer(t, func(o *api.Options) { o.Now = func() time.Time { return now } })
 	made := s.hook("template", "{{.payload.a}}")
@@ -155,6 +159,7 @@ func TestHooks_PreviewsAreLimited(t *testing.T) {
 }
 
 func TestHooks_PreviewSendsNothing(t *testing.T) {
+	t.Parallel()
 	s := newServer(t, sendDisabled)
 	made := s.hook("template", "{{.payload.a}}, {{header \"X-Kind\"}}")
 	preview := func(body any) string {
@@ -192,6 +197,7 @@ func TestHooks_PreviewSendsNothing(t *testing.T) {
 // A hook does no more than the token that made it, also if somebody else changes
 // it, and ends with that token.
 func TestHooks_OfATokenDoNoMoreThanIt(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	maker := s.token(`{"name":"maker","scopes":["manage","send"],"chats":["` + string(grace) + `"]}`)
 	other := s.token(`{"name":"other","scopes":["manage","send"]}`)
@@ -232,6 +238,7 @@ func TestHooks_OfATokenDoNoMoreThanIt(t *testing.T) {
 
 // The key of a hook opens its own address, and nothing else.
 func TestHooks_TheKeyIsNoToken(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	made := s.hook()
 	key := made.Path[strings.Index(made.Path, ".")+1:]
@@ -263,6 +270,7 @@ func TestHooks_TheKeyIsNoToken(t *testing.T) {
 }
 
 func TestHooks_UnreadableStoreIsUnavailable(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	made := s.hook()
 	if err := s.store.Close(); err != nil {

@@ -34,6 +34,7 @@ func together(t *testing.T, calls int, call func(i int) int) (statuses map[int]i
 // Of the keys that several callers make at once, the one that is stored is the
 // one that opens the address.
 func TestHooks_KeysRotatedAtTheSameTime(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	made := s.hook("template", "{{with .payload.x}}{{.}}{{end}}")
 	s.Post(made.Path, `{}`).Want(http.StatusOK) // keys are known from the first delivery on
@@ -55,6 +56,7 @@ func TestHooks_KeysRotatedAtTheSameTime(t *testing.T) {
 
 // A key made anew takes no more deliveries than the old one would have.
 func TestHooks_ANewKeyIsNoNewMinute(t *testing.T) {
+	t.Parallel()
 	now := time.Now()
 	s := newServer(t, func(o *api.Options) { o.Now = func() time.Time { return now } })
 	made := s.hook("template", "{{with .payload.x}}{{.}}{{end}}")
@@ -68,6 +70,7 @@ func TestHooks_ANewKeyIsNoNewMinute(t *testing.T) {
 
 // Callers at the same time make no more hooks than one after the other.
 func TestHooks_NoMoreThanThereMayBe(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	maker := s.as(s.token(`{"name":"maker","scopes":["manage","send"]}`))
 	for i := range 49 {

@@ -32,6 +32,7 @@ func answered(got apitest.Response) (status int, answer map[string]any, replayed
 
 // The same key and body is the same answer, and one message, on every route.
 func TestIdempotency_RepeatsTheAnswer(t *testing.T) {
+	t.Parallel()
 	onEverySend(t, func(t *testing.T, s *server, r route) {
 		status, first, replayed := s.callKeyed("k", r, r.body)
 		if status != 200 || replayed {
@@ -52,6 +53,7 @@ func TestIdempotency_RepeatsTheAnswer(t *testing.T) {
 }
 
 func TestIdempotency_OtherBodyOrRouteIsAMismatch(t *testing.T) {
+	t.Parallel()
 	s := stocked(t)
 	body := `{"jid":"15557654321@s.whatsapp.net","text":"hi","latitude":1,"longitude":1}`
 	if status, _, _ := s.keyed("k", "send", body); status != 200 {
@@ -68,6 +70,7 @@ func TestIdempotency_OtherBodyOrRouteIsAMismatch(t *testing.T) {
 }
 
 func TestIdempotency_WhileTheFirstIsInProgress(t *testing.T) {
+	t.Parallel()
 	onEverySend(t, func(t *testing.T, s *server, r route) {
 		entered, proceed, done := make(chan struct{}), make(chan struct{}), make(chan int)
 		s.account.send = func(ctx context.Context, out bridge.Outgoing) (bridge.Sent, error) {
@@ -104,6 +107,7 @@ func TestIdempotency_WhileTheFirstIsInProgress(t *testing.T) {
 // A key whose message was stored but never confirmed is the same message
 // again, whatever happened: crash, time-out, refusal.
 func TestIdempotency_UnconfirmedMessageGoesAgainUnderItsID(t *testing.T) {
+	t.Parallel()
 	for name, interrupt := range map[string]func(*server, bridge.Message) error{
 		"process died": func(*server, bridge.Message) error { return nil },
 		"failed": func(s *server, m bridge.Message) error {
@@ -137,6 +141,7 @@ func TestIdempotency_UnconfirmedMessageGoesAgainUnderItsID(t *testing.T) {
 
 // A call that was refused before anything was stored leaves its key free.
 func TestIdempotency_RefusedCallLeavesItsKeyFree(t *testing.T) {
+	t.Parallel()
 	s := stocked(t)
 	s.account.closed()
 	if status, _, _ := s.keyed("k", "send", text(grace, "hi")); status != 503 {
@@ -152,6 +157,7 @@ func TestIdempotency_RefusedCallLeavesItsKeyFree(t *testing.T) {
 }
 
 func TestIdempotency_KeyForms(t *testing.T) {
+	t.Parallel()
 	s := stocked(t)
 	for _, key := range []string{"", " ", "two words", "tab\there", "ключ", strings.Repeat("k", 256)} {
 		got := s.Post("/api/messages/send", text(grace, "hi"), "Idempotency-Key", key)

@@ -113,6 +113,7 @@ const picture = "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00
 // TestImport_AChatOfItsOwn is listed, read, searched and downloaded; nobody is told of it, and
 // nothing can be sent there.
 func TestImport_AChatOfItsOwn(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	s.know(bridge.Owner{PN: me}, bridge.Contact{JID: me, PushName: new("Ada")}, bridge.Contact{JID: grace, Name: new("Grace H.")})
 	before := string(s.Get("/api/events?after=0").Want(http.StatusOK).Body)
@@ -207,6 +208,7 @@ func TestImport_AChatOfItsOwn(t *testing.T) {
 // TestImport_IntoAChatThatIsStored adds what is missing, once, whatever came over the
 // connection; what others refer to is not what the network knows.
 func TestImport_IntoAChatThatIsStored(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	s.know(bridge.Owner{PN: me}, bridge.Contact{JID: me, PushName: new("Ada")})
 	before := noon.AddDate(0, -1, 0)
@@ -239,6 +241,7 @@ func TestImport_IntoAChatThatIsStored(t *testing.T) {
 
 // TestImport_DryRun tells the same, and stores nothing.
 func TestImport_DryRun(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	zip := exporttest.LocaleOf("de").Zip(t, exporttest.Android, weekend())
 	var dry, wet bridge.Import
@@ -256,6 +259,7 @@ func TestImport_DryRun(t *testing.T) {
 
 // TestImport_WithoutWaiting also shows that importing is no sending.
 func TestImport_WithoutWaiting(t *testing.T) {
+	t.Parallel()
 	s := newServer(t, sendDisabled)
 	body, contentType := exportForm(t, []byte("13.01.25, 10:00 - Anna: Hi"), "chat", "Weekend")
 	var got bridge.Import
@@ -271,6 +275,7 @@ func TestImport_WithoutWaiting(t *testing.T) {
 
 // TestImport_Refusals leave nothing.
 func TestImport_Refusals(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	s.know(members(club, "Readers", grace, me))
 	text := []byte("13.01.25, 10:00 - Anna: Hi")
@@ -349,6 +354,7 @@ func TestImport_Refusals(t *testing.T) {
 // TestImport_ByTokens: one that is limited to some chats imports into these alone, and sees no
 // other import.
 func TestImport_ByTokens(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	text := []byte("13.01.25, 10:00 - Anna: Hi")
 	body, contentType := exportForm(t, text, "chat", string(grace))
@@ -372,6 +378,7 @@ func TestImport_ByTokens(t *testing.T) {
 // TestImport_PeopleOutsideAreNotThere imports with a token of some chats, which must find nobody by
 // name or number who is in none of them, and must not see them in the chat.
 func TestImport_PeopleOutsideAreNotThere(t *testing.T) {
+	t.Parallel()
 	alone, crowded := insider(t), insider(t)
 	crowded.know(bridge.Identity{PN: stranger, LID: strangerLID}, bridge.Contact{JID: stranger, Name: new(strangerName), PushName: new("sally")},
 		bridge.Contact{JID: "4915112345679@s.whatsapp.net", Name: new("Alan T.")}, say(stranger, stranger, "S1", "a secret", 3))
@@ -418,6 +425,7 @@ func TestImport_PeopleOutsideAreNotThere(t *testing.T) {
 
 // TestImport_IsUndoneByItsOwn: the token that began it, one that created that token, and BRIDGE_TOKEN.
 func TestImport_IsUndoneByItsOwn(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	body, contentType := exportForm(t, []byte("13.01.25, 10:00 - Anna: Hi"), "chat", "Weekend")
 	maker := s.as(s.token(`{"name":"maker","scopes":["manage"]}`))
@@ -451,6 +459,7 @@ func TestImport_IsUndoneByItsOwn(t *testing.T) {
 
 // TestImport_ThatRunsIsCancelled at the end of the batch that it stores.
 func TestImport_ThatRunsIsCancelled(t *testing.T) {
+	t.Parallel()
 	var importer *chatimport.Importer
 	s := newServer(t, func(o *api.Options) { importer = o.Importer })
 	release := s.fault.HoldAfter(1) // the import itself is stored
@@ -471,6 +480,7 @@ func TestImport_ThatRunsIsCancelled(t *testing.T) {
 
 // TestImport_IsUndoneInTheBackground if its caller does not want to wait. A dry run has nothing to undo.
 func TestImport_IsUndoneInTheBackground(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	export := []byte("13.01.25, 10:00 - Anna: Hi")
 	var dry, got bridge.Import
@@ -495,6 +505,7 @@ func TestImport_IsUndoneInTheBackground(t *testing.T) {
 
 // TestImports_StayListed with what they were, also once they are undone; dry runs are not listed.
 func TestImports_StayListed(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	s.know(bridge.Owner{PN: me}, bridge.Contact{JID: me, PushName: new("Ada")}, bridge.Contact{JID: grace, Name: new("Grace H.")}, say(grace, grace, "LIVE", "hi", 0))
 	zip := exporttest.LocaleOf("de").Zip(t, exporttest.Android, weekend())

@@ -18,6 +18,7 @@ import (
 
 // A name means one field, in one spelling, once.
 func TestBody_NamesMatchExactly(t *testing.T) {
+	t.Parallel()
 	s := stocked(t)
 	s.Post("/api/messages/send", `{"jid":"`+string(grace)+`","JID":"`+string(alan)+`","Text":"no","text":"hi"}`).Want(http.StatusOK)
 	if got := s.account.sent()[0]; got.To != grace || got.Content != (bridge.Text{Text: "hi"}) {
@@ -44,6 +45,7 @@ func TestBody_NamesMatchExactly(t *testing.T) {
 // The contract's routes ignore what they do not know; the others say so, lest a
 // misspelt filter be taken for none.
 func TestBody_UnknownNamesOfWebhooksAreRefused(t *testing.T) {
+	t.Parallel()
 	s := stocked(t)
 	for body, says := range map[string]string{
 		`{"url":"https://example.com/hook","events":["message.created"]}`: "events is not a field of this request",
@@ -57,6 +59,7 @@ func TestBody_UnknownNamesOfWebhooksAreRefused(t *testing.T) {
 }
 
 func TestBody_LimitsHoldWhileDecoding(t *testing.T) {
+	t.Parallel()
 	s := stocked(t)
 	to := `{"jid":"` + string(grace) + `",`
 	for name, test := range map[string]struct{ route, body, says string }{
@@ -118,6 +121,7 @@ func TestBody_CostsAFewTimesItsSize(t *testing.T) {
 // turn. Large ones that come slowly hold up no small one, and who hangs up while
 // waiting is let go.
 func TestBody_WaitForTheirTurn(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		handler := api.New(api.Options{Account: newAccount(nil), Token: token, EnableSend: true, Log: zerolog.Nop()})
 		release := make(chan struct{})

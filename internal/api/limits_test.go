@@ -97,6 +97,7 @@ func waitForEnd(conn net.Conn) (read string, after time.Duration) {
 }
 
 func TestLimits_SlowHead(t *testing.T) {
+	t.Parallel()
 	onPipes(t, func(t *testing.T, _ *account, dial func() net.Conn) {
 		conn := dial()
 		write(t, conn, "GET /healthz HTTP/1.1\r\nHost:")
@@ -107,6 +108,7 @@ func TestLimits_SlowHead(t *testing.T) {
 }
 
 func TestLimits_SlowBody(t *testing.T) {
+	t.Parallel()
 	onPipes(t, func(t *testing.T, _ *account, dial func() net.Conn) {
 		for _, request := range []string{"POST /api/auth/pair", "POST /api/messages/send", "GET /healthz"} {
 			conn := dial()
@@ -123,6 +125,7 @@ func TestLimits_SlowBody(t *testing.T) {
 }
 
 func TestLimits_SlowReader(t *testing.T) {
+	t.Parallel()
 	onPipes(t, func(t *testing.T, _ *account, dial func() net.Conn) {
 		conn := dial()
 		write(t, conn, "GET /openapi.yaml"+posting+"\r\n")
@@ -134,6 +137,7 @@ func TestLimits_SlowReader(t *testing.T) {
 }
 
 func TestLimits_IdleConnection(t *testing.T) {
+	t.Parallel()
 	onPipes(t, func(t *testing.T, _ *account, dial func() net.Conn) {
 		conn := dial()
 		write(t, conn, "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
@@ -145,6 +149,7 @@ func TestLimits_IdleConnection(t *testing.T) {
 }
 
 func TestLimits_HugeHead(t *testing.T) {
+	t.Parallel()
 	onPipes(t, func(t *testing.T, _ *account, dial func() net.Conn) {
 		conn := dial()
 		go func() {
@@ -159,6 +164,7 @@ func TestLimits_HugeHead(t *testing.T) {
 
 // A body that is too large is refused before it is asked for.
 func TestLimits_ExpectBeyondTheLimit(t *testing.T) {
+	t.Parallel()
 	onPipes(t, func(t *testing.T, _ *account, dial func() net.Conn) {
 		for _, expect := range []string{"Expect: 100-continue\r\n", ""} {
 			conn := dial()
@@ -176,6 +182,7 @@ func TestLimits_ExpectBeyondTheLimit(t *testing.T) {
 
 // A body that will do is asked for once, and the connection goes on.
 func TestLimits_ExpectWithinTheLimit(t *testing.T) {
+	t.Parallel()
 	onPipes(t, func(t *testing.T, _ *account, dial func() net.Conn) {
 		conn := dial()
 		answers := bufio.NewReader(conn)
@@ -200,6 +207,7 @@ func TestLimits_ExpectWithinTheLimit(t *testing.T) {
 // The caller's limits are not the service's: what takes long inside is waited
 // for, and the body's time does not end it.
 func TestLimits_LeaveLongWorkAlone(t *testing.T) {
+	t.Parallel()
 	onPipes(t, func(t *testing.T, acc *account, dial func() net.Conn) {
 		accept := acc.pair
 		acc.pair = func(ctx context.Context, phone string) (bridge.PairingCode, error) {
@@ -227,6 +235,7 @@ func TestLimits_LeaveLongWorkAlone(t *testing.T) {
 
 // A file is sent for as long as its reader keeps reading, and no longer.
 func TestLimits_ReadersOfFiles(t *testing.T) {
+	t.Parallel()
 	const size, piece = 3 << 20, 256 << 10
 	path := filepath.Join(t.TempDir(), "film")
 	if err := os.WriteFile(path, make([]byte, size), 0o600); err != nil {

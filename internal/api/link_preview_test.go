@@ -11,6 +11,7 @@ import (
 
 // A text shows a page where it asks for it, or where all do; a repeated call fetches none.
 func TestSend_LinkPreviews(t *testing.T) {
+	t.Parallel()
 	shown := &bridge.Preview{LinkPreview: bridge.LinkPreview{URL: "https://example.org", Title: "Example"}, Thumbnail: []byte("jpeg")}
 	for name, byDefault := range map[string]bool{"off": false, "on": true} {
 		t.Run(name, func(t *testing.T) {

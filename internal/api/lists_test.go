@@ -28,6 +28,7 @@ func longHistory(save func(...bridge.Fact), count int) (ids []string) {
 // Every list says whether it goes on, and one of long messages ends before 4 MiB. Who
 // continues by count finds all of it, who continues by cursor does, too.
 func TestLists_EndByBytes(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	want := longHistory(s.know, 150)
 	type answer struct {
@@ -91,6 +92,7 @@ func TestLists_EndByBytes(t *testing.T) {
 
 // A caller who does not read a page is let go of after 30 seconds.
 func TestLists_UnreadAreLetGoOf(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p, st := inBubble(t)
 		longHistory(func(facts ...bridge.Fact) {
@@ -116,6 +118,7 @@ func TestLists_UnreadAreLetGoOf(t *testing.T) {
 // A page is written as it is encoded: no more than a piece of it is held beside its
 // messages.
 func TestLists_AreWrittenInPieces(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	longHistory(s.know, 60)
 	w := &pieceWriter{header: make(http.Header)}

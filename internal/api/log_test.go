@@ -14,6 +14,7 @@ import (
 // What people write, who they are and what opens the bridge stays out of the
 // log, whatever is asked.
 func TestLog_KeepsSecrets(t *testing.T) {
+	t.Parallel()
 	s := stocked(t)
 	for _, path := range []string{
 		graceHistory + "?q=hush", "/api/messages/individual/15557654321%40s.whatsapp.net", "/api/messages/individual/15557654321",
@@ -41,6 +42,7 @@ func TestLog_KeepsSecrets(t *testing.T) {
 }
 
 func TestLog_HasALineForEveryRequest(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	id := s.Get("/api/chats").Header.Get("X-Request-Id")
 	for line := range strings.Lines(s.log.String()) {
@@ -60,6 +62,7 @@ func TestLog_HasALineForEveryRequest(t *testing.T) {
 
 // A method is any word that a caller likes.
 func TestLog_HoldsLittleOfAMethod(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	for _, method := range []string{grace.User(), strings.Repeat("X", 5000)} {
 		req := httptest.NewRequestWithContext(t.Context(), method, "/healthz", nil)

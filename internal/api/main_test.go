@@ -7,11 +7,13 @@ import (
 	"testing"
 
 	"bridged/internal/api/apitest"
+	"bridged/internal/longtest"
 )
 
 // TestMain fails a whole run in which a documented answer was never given:
 // what the document promises has to be shown.
 func TestMain(m *testing.M) {
+	longtest.AtOnce(6)
 	code := m.Run()
 	if code == 0 && whole() {
 		unseen, err := apitest.Unseen()

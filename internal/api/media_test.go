@@ -47,6 +47,7 @@ func headersOf(got apitest.Response) map[string]string {
 }
 
 func TestMedia_EveryKindHasItsHeaders(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	for id, c := range map[string]struct {
 		media bridge.Media
@@ -84,6 +85,7 @@ func TestMedia_EveryKindHasItsHeaders(t *testing.T) {
 
 // A name is the sender's: it reaches every reader, and hurts none.
 func TestMedia_NamesOfDocuments(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	for i, c := range []struct{ name, want string }{
 		{"plan & costs.pdf", `filename="plan & costs.pdf"`},
@@ -115,6 +117,7 @@ func TestMedia_NamesOfDocuments(t *testing.T) {
 
 // What a browser would run is never shown by it.
 func TestMedia_ActiveTypesAreAttachmentsInASandbox(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	for i, c := range []struct {
 		mimeType, served string
@@ -160,6 +163,7 @@ func TestMedia_ActiveTypesAreAttachmentsInASandbox(t *testing.T) {
 
 // Every JavaScript MIME type of the WHATWG's standard, and XML's ways to be written.
 func TestMedia_ScriptsAreNeverInline(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	for i, mimeType := range []string{
 		"application/ecmascript", "application/javascript", "application/x-ecmascript", "application/x-javascript", "text/ecmascript", "text/javascript",
@@ -177,6 +181,7 @@ func TestMedia_ScriptsAreNeverInline(t *testing.T) {
 }
 
 func TestMedia_Ranges(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	s.cdn.send(s, "F", bridge.Media{Type: bridge.MediaVideo, MimeType: "video/mp4"}, digits)
 	for header, want := range map[string]string{
@@ -207,6 +212,7 @@ func TestMedia_Ranges(t *testing.T) {
 }
 
 func TestMedia_SeveralRanges(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	s.cdn.send(s, "F", bridge.Media{Type: bridge.MediaVideo, MimeType: "video/mp4"}, digits)
 	got := s.Get(fileOf("F"), "Range", "bytes=0-1,8-").Want(http.StatusPartialContent)
@@ -228,6 +234,7 @@ func TestMedia_SeveralRanges(t *testing.T) {
 }
 
 func TestMedia_Conditions(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	s.cdn.send(s, "F", bridge.Media{Type: bridge.MediaImage, MimeType: "image/png"}, digits)
 	mine, other := tagOf(digits), tagOf("else")
@@ -277,6 +284,7 @@ func TestMedia_Conditions(t *testing.T) {
 
 // The tag is that of the bytes, whatever the sender says of them.
 func TestMedia_TheTagIsThatOfTheBytes(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	claimed := bytes.Repeat([]byte{0xAB}, sha256.Size)
 	s.cdn.sendClaiming(s, "F", bridge.Media{Type: bridge.MediaImage, MimeType: "image/png", Size: 3}, digits, claimed)
@@ -293,6 +301,7 @@ func TestMedia_TheTagIsThatOfTheBytes(t *testing.T) {
 
 // Who has the file needs neither cache nor network.
 func TestMedia_NotModifiedNeedsNoFile(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	s.cdn.send(s, "F", bridge.Media{Type: bridge.MediaImage, MimeType: "image/png"}, digits)
 	s.account.closed()
@@ -304,6 +313,7 @@ func TestMedia_NotModifiedNeedsNoFile(t *testing.T) {
 }
 
 func TestMedia_HeadAnswersTheHeadersOfGet(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	s.cdn.send(s, "F", bridge.Media{Type: bridge.MediaDocument, MimeType: "text/html", FileName: "ä.html"}, digits)
 	get := s.Get(fileOf("F")).Want(http.StatusOK)
@@ -317,6 +327,7 @@ func TestMedia_HeadAnswersTheHeadersOfGet(t *testing.T) {
 }
 
 func TestMedia_EmptyFile(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	s.cdn.send(s, "F", bridge.Media{Type: bridge.MediaDocument, MimeType: "text/plain", FileName: "nothing.txt"}, "")
 	for _, headers := range [][]string{nil, {"Range", "bytes=0-"}} {
@@ -327,6 +338,7 @@ func TestMedia_EmptyFile(t *testing.T) {
 }
 
 func TestMedia_WhatIsNotThere(t *testing.T) {
+	t.Parallel()
 	s := stocked(t)
 	s.know(bridge.Deletion{Chat: grace, Target: "F1", By: grace, Timestamp: bridge.At(noon)})
 	for _, route := range []string{"media", "media-info"} {
@@ -344,6 +356,7 @@ func TestMedia_WhatIsNotThere(t *testing.T) {
 
 // Either name of a person leads to the file, encoded or not.
 func TestMedia_ByAnyNameOfTheChat(t *testing.T) {
+	t.Parallel()
 	s := stocked(t)
 	s.know(bridge.Identity{PN: grace, LID: graceLID})
 	for _, chat := range []string{string(grace), grace.Escaped(), string(graceLID), graceLID.Escaped()} {
@@ -362,6 +375,7 @@ func TestMedia_ByAnyNameOfTheChat(t *testing.T) {
 
 // A failure is a whole answer of its own; no byte of a file comes before it.
 func TestMedia_Failures(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		media  bridge.Media
 		answer http.HandlerFunc
@@ -390,6 +404,7 @@ func TestMedia_Failures(t *testing.T) {
 }
 
 func TestMedia_TooLargeIsNotFetched(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	s.cdn.send(s, "F", bridge.Media{Type: bridge.MediaVideo, MimeType: "video/mp4"}, strings.Repeat("x", 1<<20+1))
 	if got := s.Get(fileOf("F")).Want(http.StatusInternalServerError); got.Code() != "media_too_large" || s.cdn.requests() != 0 {
@@ -398,6 +413,7 @@ func TestMedia_TooLargeIsNotFetched(t *testing.T) {
 }
 
 func TestMedia_CachedWithoutTheSocket(t *testing.T) {
+	t.Parallel()
 	s := stocked(t)
 	s.Get(fileOf("F1")).Want(http.StatusOK)
 	s.account.closed()
@@ -410,6 +426,7 @@ func TestMedia_CachedWithoutTheSocket(t *testing.T) {
 }
 
 func TestMedia_ManyAtOnceAreOneDownload(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	content := strings.Repeat(digits, 60_000) // several pieces
 	s.cdn.send(s, "F", bridge.Media{Type: bridge.MediaVideo, MimeType: "video/mp4"}, content)
@@ -429,6 +446,7 @@ func TestMedia_ManyAtOnceAreOneDownload(t *testing.T) {
 
 // A stop answers those who wait for a download.
 func TestMedia_StopEndsTheWaiting(t *testing.T) {
+	t.Parallel()
 	lifetime, stop := context.WithCancel(context.Background())
 	s := newServer(t, func(o *api.Options) { o.Lifetime = lifetime })
 	s.cdn.send(s, "F", bridge.Media{Type: bridge.MediaImage, MimeType: "image/png"}, digits)
@@ -448,6 +466,7 @@ func TestMedia_StopEndsTheWaiting(t *testing.T) {
 // Whatever id a sender chose, downloadUrl leads to the file, through a client
 // that normalises paths as all do.
 func TestMedia_HostileIDsHaveWorkingPaths(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	ids := []string{".", "..", "%2e%2e", "a/b", "../../../healthz", "%", "?x", "#x", "~", "~Li4", "\x1b[2J", " ", "日本", strings.Repeat("../", 333)}
 	for _, id := range ids {

@@ -23,6 +23,7 @@ func gallery(t *testing.T) *server {
 }
 
 func TestSearch_FindsByKindAndSenderAndChat(t *testing.T) {
+	t.Parallel()
 	s := gallery(t)
 	for query, want := range map[string]string{
 		"?type=media":                "V P",
@@ -68,6 +69,7 @@ func TestSearch_FindsByKindAndSenderAndChat(t *testing.T) {
 
 // TestSearch_OfAChatThatIsNotStored is 404, as its history is.
 func TestSearch_OfAChatThatIsNotStored(t *testing.T) {
+	t.Parallel()
 	s := gallery(t)
 	if got := s.Get("/api/messages/search?q=x&chat=" + string(alan)); got.Status != http.StatusNotFound || got.Code() != string(bridge.CodeNotFound) {
 		t.Errorf("%d %s", got.Status, got.Body)
@@ -75,6 +77,7 @@ func TestSearch_OfAChatThatIsNotStored(t *testing.T) {
 }
 
 func TestHistory_FiltersByKind(t *testing.T) {
+	t.Parallel()
 	s := gallery(t)
 	for path, want := range map[string]string{
 		clubHistory + "?type=image":                               "P",
@@ -105,6 +108,7 @@ func TestHistory_FiltersByKind(t *testing.T) {
 }
 
 func TestHistory_RefusesFiltersThatMakeNoSense(t *testing.T) {
+	t.Parallel()
 	s := gallery(t)
 	for query, names := range map[string]string{
 		"?q=a&fold=case": "fold must be accents, or left out", "?type=pictures": "type", "?fromMe=me": "fromMe", "?hasMedia=": "hasMedia", "?type=image&offset=1": "offset does not go with type", "?fromMe=true&offset=1": "nextCursor",
@@ -120,6 +124,7 @@ func TestHistory_RefusesFiltersThatMakeNoSense(t *testing.T) {
 
 // TestSearch_OfATokenWithChats finds nothing outside of them, whatever is filtered by.
 func TestSearch_OfATokenWithChats(t *testing.T) {
+	t.Parallel()
 	s := gallery(t)
 	limited := s.as(s.token(`{"name":"x","scopes":["read"],"chats":["` + string(grace) + `"]}`))
 	for query, want := range map[string]string{
@@ -135,6 +140,7 @@ func TestSearch_OfATokenWithChats(t *testing.T) {
 }
 
 func TestChats_ByKind(t *testing.T) {
+	t.Parallel()
 	s := gallery(t)
 	s.know(bridge.Owner{PN: me, LID: hidden}, bridge.Contact{JID: grace, Name: new("Sofía")}, say(me, me, "N", "a note", 10))
 	for query, want := range map[string]bridge.JID{

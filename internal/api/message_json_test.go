@@ -49,6 +49,7 @@ func fill(v reflect.Value) {
 // TestAppendMessage_WritesWhatEncodingJSONWrites shows it for an empty message, for a full one,
 // and for those that have one field only: a field that is added to messages must be written.
 func TestAppendMessage_WritesWhatEncodingJSONWrites(t *testing.T) {
+	t.Parallel()
 	var full bridge.Message
 	fill(reflect.ValueOf(&full).Elem())
 	messages := []bridge.Message{{}, full, {Content: "plain"}, {Reactions: []bridge.MessageReaction{}}}

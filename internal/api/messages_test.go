@@ -53,6 +53,7 @@ func chatty(t *testing.T) *server {
 }
 
 func TestHistory_Filters(t *testing.T) {
+	t.Parallel()
 	s := chatty(t)
 	for query, want := range map[string]string{
 		"":                            "E D C B A",
@@ -93,6 +94,7 @@ func TestHistory_Filters(t *testing.T) {
 }
 
 func TestHistory_EchoesWhatWasApplied(t *testing.T) {
+	t.Parallel()
 	s := chatty(t)
 	none := map[string]any{"since": nil, "until": nil, "q": nil, "fold": nil, "sender": nil, "type": nil, "fromMe": nil, "hasMedia": nil, "order": "desc", "limit": 100.0, "offset": 0.0}
 	if diff := cmp.Diff(none, s.history(clubHistory+"?q=%20%20").Filters); diff != "" {
@@ -113,6 +115,7 @@ func TestHistory_EchoesWhatWasApplied(t *testing.T) {
 }
 
 func TestHistory_IndividualTakesEitherIdentityAndNoSender(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	s.know(say(graceLID, graceLID, "L", "by LID", 0), bridge.Identity{PN: grace, LID: graceLID}, say(grace, grace, "P", "by number", 1))
 	for _, jid := range []bridge.JID{grace, graceLID} {
@@ -124,6 +127,7 @@ func TestHistory_IndividualTakesEitherIdentityAndNoSender(t *testing.T) {
 }
 
 func TestHistory_CursorWalksItAll(t *testing.T) {
+	t.Parallel()
 	s := chatty(t)
 	for _, order := range []string{"asc", "desc"} {
 		var got []string
@@ -144,6 +148,7 @@ func TestHistory_CursorWalksItAll(t *testing.T) {
 }
 
 func TestHistory_RefusesBadParameters(t *testing.T) {
+	t.Parallel()
 	s := chatty(t)
 	s.know(say(grace, grace, "M1", "x", 0))
 	for query, names := range map[string]string{
@@ -169,6 +174,7 @@ func TestHistory_RefusesBadParameters(t *testing.T) {
 
 // One message with everything that a message can have, as it leaves.
 func TestHistory_ShowsEveryField(t *testing.T) {
+	t.Parallel()
 	s := chatty(t)
 	quoted := "A"
 	delivered := bridge.DeliveryPending
@@ -224,6 +230,7 @@ func TestHistory_ShowsEveryField(t *testing.T) {
 
 // The parts beside the text, each where it belongs.
 func TestHistory_ShowsEveryPart(t *testing.T) {
+	t.Parallel()
 	s := chatty(t)
 	at := bridge.At(noon)
 	thumbnail, album, tomorrow := "data:image/png;base64,iVBORw0KGgo=", "ALBUM", time.Now().Add(24*time.Hour).Truncate(time.Second)
@@ -307,6 +314,7 @@ type searchResult struct {
 }
 
 func TestHistory_QuotedDocumentHasItsFileName(t *testing.T) {
+	t.Parallel()
 	s := chatty(t)
 	id := "DOC"
 	paper, answer := say(club, alan, id, "", 11), say(club, grace, "ANSWER", "thanks", 12)
@@ -334,6 +342,7 @@ func (s *server) search(query string) (ids string, result searchResult) {
 }
 
 func TestSearch_Filters(t *testing.T) {
+	t.Parallel()
 	s := chatty(t)
 	s.know(say(grace, grace, "M", "what a Strasse", 5))
 	for query, want := range map[string]string{
@@ -358,6 +367,7 @@ func TestSearch_Filters(t *testing.T) {
 }
 
 func TestSearch_ShowsEveryFieldAndPages(t *testing.T) {
+	t.Parallel()
 	s := chatty(t)
 	s.know(say(grace, grace, "M", "what a Strasse", 5))
 	first, result := s.search("?q=%20a%20&limit=1")
@@ -382,6 +392,7 @@ func TestSearch_ShowsEveryFieldAndPages(t *testing.T) {
 }
 
 func TestSearch_RefusesBadParameters(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	for query, names := range map[string]string{
 		"": "q", "?q=": "q", "?q=%20%09": "q", "?q=%FF": "q", "?q=a&q=b": "q", "?q=a&limit=0": "limit", "?q=a&limit=501": "limit", "?q=a&chatType=channel": "chatType",

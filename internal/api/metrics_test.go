@@ -17,6 +17,7 @@ import (
 )
 
 func TestMetrics_CountByRoute(t *testing.T) {
+	t.Parallel()
 	s := stocked(t)
 	s.Get(graceHistory).Want(http.StatusOK)
 	s.Get(graceHistory + "?limit=0").Want(http.StatusBadRequest)
@@ -57,6 +58,7 @@ func wantMetrics(t *testing.T, metrics []byte, lines ...string) {
 
 // The check of promtool: names, units, help and types.
 func TestMetrics_FollowTheConventions(t *testing.T) {
+	t.Parallel()
 	s := stocked(t)
 	s.Get(graceHistory).Want(http.StatusOK)
 	problems, err := promlint.New(bytes.NewReader(s.Get("/metrics").Want(http.StatusOK).Body)).Lint()
@@ -69,6 +71,7 @@ func TestMetrics_FollowTheConventions(t *testing.T) {
 }
 
 func TestMetrics_TellWhatGoesOn(t *testing.T) {
+	t.Parallel()
 	h := newHooked(t, func(o *api.Options) { o.Build = metrics.Build{Version: "1.2.3", Library: "v0.9"} })
 	last, seen, expires := bridge.At(noon), bridge.At(noon.Add(-time.Hour)), bridge.At(noon.Add(time.Hour))
 	h.account.traffic = bridge.Traffic{Received: 7, Undecryptable: 1, Sent: 3, Failed: 2, SentAgain: 4, LastReceivedAt: &last, PhoneSeenAt: &seen, QueuedReceived: 711, QueueStalls: 1}
@@ -105,6 +108,7 @@ func TestMetrics_TellWhatGoesOn(t *testing.T) {
 
 // What is answered when something happens says nothing of the server's speed.
 func TestMetrics_LeaveHeldRequestsOutOfTheDurations(t *testing.T) {
+	t.Parallel()
 	s := stocked(t)
 	s.Get("/api/events?after=0&wait=1ms").Want(http.StatusOK)
 	s.Do(http.MethodHead, "/api/events", "", "Accept", "text/event-stream").Want(http.StatusOK)
@@ -119,6 +123,7 @@ func TestMetrics_LeaveHeldRequestsOutOfTheDurations(t *testing.T) {
 
 // Where the store cannot be read, the rest is shown, and the log says why.
 func TestMetrics_GoOnWithoutTheStore(t *testing.T) {
+	t.Parallel()
 	s := stocked(t)
 	if err := s.store.Close(); err != nil {
 		t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 )
 
 func TestChecks_AnswerInOrder(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	var got map[string]any
 	s.Post("/api/contacts/check", object{"phones": []string{"+1 (555) 765-4321", "0049 151/234 56782", "15557654321"}}).Want(http.StatusOK).Decode(&got)
@@ -24,6 +25,7 @@ func TestChecks_AnswerInOrder(t *testing.T) {
 }
 
 func TestChecks_RefuseWhatIsWrong(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	s.account.checkNumbers = func(phones []string) ([]bridge.NumberCheck, error) {
 		t.Errorf("asked about %v", phones)
@@ -47,6 +49,7 @@ func TestChecks_RefuseWhatIsWrong(t *testing.T) {
 }
 
 func TestChecks_OfATokenWithChats(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	s.know(bridge.Identity{PN: grace, LID: graceLID})
 	limited := s.as(s.token(fmt.Sprintf(`{"name":"x","scopes":["read"],"chats":[%q,"5215512345678@s.whatsapp.net"]}`, graceLID)))
@@ -63,11 +66,13 @@ func TestChecks_OfATokenWithChats(t *testing.T) {
 }
 
 func TestChecks_NeedNoGate(t *testing.T) {
+	t.Parallel()
 	s := newServer(t, sendDisabled)
 	s.Post("/api/contacts/check", object{"phones": []string{grace.User()}}).Want(http.StatusOK)
 }
 
 func TestChecks_FailuresOfNetworkAndService(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	for code, want := range map[bridge.Code]int{
 		bridge.CodeLookUpsLimited: 429, bridge.CodeRateLimited: 429, bridge.CodeSendRefused: 502, bridge.CodeNotConnected: 503,

@@ -45,6 +45,7 @@ func operations(doc *openapi3.T) map[string]*openapi3.Operation {
 
 // Generated clients name their methods after operationId.
 func TestOpenAPI_OperationsHaveANameATagAndASummary(t *testing.T) {
+	t.Parallel()
 	doc := asWritten(t)
 	named := make(map[string]string)
 	for where, operation := range operations(doc) {
@@ -62,6 +63,7 @@ func TestOpenAPI_OperationsHaveANameATagAndASummary(t *testing.T) {
 }
 
 func TestOpenAPI_BodiesHaveExamples(t *testing.T) {
+	t.Parallel()
 	for where, operation := range operations(asWritten(t)) {
 		if operation.RequestBody != nil {
 			wantExample(t, where, operation.RequestBody.Value.Content)
@@ -84,6 +86,7 @@ func wantExample(t *testing.T, where string, content openapi3.Content) {
 // One type for all errors, and the codes of each answer beside it: a schema of
 // its own for each is what generators of Python clients stumble over.
 func TestOpenAPI_ErrorsAreOneSchemaWithCodes(t *testing.T) {
+	t.Parallel()
 	doc := asWritten(t)
 	known := doc.Components.Schemas["Error"].Value.Properties["code"].Value.Enum
 	for where, operation := range operations(doc) {
@@ -112,6 +115,7 @@ func TestOpenAPI_ErrorsAreOneSchemaWithCodes(t *testing.T) {
 // choices between named schemas, answers that may get more fields, and values and
 // names that make a constant or a field each.
 func TestOpenAPI_SchemasSuitGenerators(t *testing.T) {
+	t.Parallel()
 	doc := asWritten(t)
 	shapes := &shapes{t: t, seen: make(map[*openapi3.Schema]bool)}
 	for name, schema := range doc.Components.Schemas {
@@ -142,6 +146,7 @@ func TestOpenAPI_SchemasSuitGenerators(t *testing.T) {
 // Generators take the first of several representations for the type of an answer, so
 // that of events must be the page and not the text of a stream.
 func TestOpenAPI_JSONIsTheFirstRepresentation(t *testing.T) {
+	t.Parallel()
 	several := 0
 	for _, at := range contentLine.FindAllSubmatchIndex(api.Document, -1) {
 		kinds := mediaTypes(string(api.Document[at[1]:]), string(api.Document[at[2]:at[3]])+"  ")
@@ -290,6 +295,7 @@ var noIdentifier = regexp.MustCompile(`[^\pL\pN]`)
 // Generators make a field with a default required, and some refuse one of two types. Defaults
 // of query parameters do no harm.
 func TestOpenAPI_RequestFieldsHaveNoDefault(t *testing.T) {
+	t.Parallel()
 	for where, operation := range operations(asWritten(t)) {
 		if operation.RequestBody == nil {
 			continue

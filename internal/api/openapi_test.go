@@ -18,6 +18,7 @@ import (
 )
 
 func TestOpenAPI_IsValid(t *testing.T) {
+	t.Parallel()
 	doc, err := apitest.Document()
 	if err != nil {
 		t.Fatal(err)
@@ -28,6 +29,7 @@ func TestOpenAPI_IsValid(t *testing.T) {
 }
 
 func TestOpenAPI_HasEveryRouteAndNoOther(t *testing.T) {
+	t.Parallel()
 	doc, err := apitest.Document()
 	if err != nil {
 		t.Fatal(err)
@@ -54,6 +56,7 @@ func TestOpenAPI_HasEveryRouteAndNoOther(t *testing.T) {
 }
 
 func TestOpenAPI_IsServedWithoutToken(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	got := s.WithToken("").Get("/openapi.yaml").Want(http.StatusOK)
 	if string(got.Body) != string(api.Document) {
@@ -93,6 +96,7 @@ func encoded(t *testing.T, doc *openapi3.T) string {
 // Every error code that the surface can answer is in the document's list, and
 // the other way round.
 func TestOpenAPI_ListsEveryCode(t *testing.T) {
+	t.Parallel()
 	doc, err := apitest.Document()
 	if err != nil {
 		t.Fatal(err)
@@ -109,6 +113,7 @@ func TestOpenAPI_ListsEveryCode(t *testing.T) {
 
 // What the document does not mark as open is closed.
 func TestOpenAPI_EveryOtherRouteNeedsTheBearer(t *testing.T) {
+	t.Parallel()
 	doc, err := apitest.Document()
 	if err != nil {
 		t.Fatal(err)

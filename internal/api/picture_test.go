@@ -78,6 +78,7 @@ func newPictures(t *testing.T, fake *fakeCDN) *files.Pictures {
 const jpeg, png = "\xff\xd8\xff\xe0\x00\x10JFIF\x00 a picture", "\x89PNG\r\n\x1a\n another"
 
 func TestPictures_AreServedAndKept(t *testing.T) {
+	t.Parallel()
 	s := stocked(t)
 	s.cdn.show(grace, bridge.PicturePreview, jpeg)
 	s.cdn.show(grace, bridge.PictureFull, png)
@@ -118,6 +119,7 @@ func TestPictures_AreServedAndKept(t *testing.T) {
 }
 
 func TestPictures_ThatAreNotThere(t *testing.T) {
+	t.Parallel()
 	s := stocked(t)
 	s.know(bridge.Contact{JID: alan, PushName: name("Alan")})
 	mine := "/api/contacts/" + alan.Escaped() + "/picture"
@@ -148,6 +150,7 @@ func TestPictures_ThatAreNotThere(t *testing.T) {
 }
 
 func TestPictures_RefuseWhatIsWrong(t *testing.T) {
+	t.Parallel()
 	s := stocked(t)
 	for path, want := range map[string]int{
 		"/api/contacts/" + club.Escaped() + "/picture": 400, "/api/contacts/x/picture": 400, "/api/groups/" + grace.Escaped() + "/picture": 400,
@@ -164,6 +167,7 @@ func TestPictures_RefuseWhatIsWrong(t *testing.T) {
 
 // What the media server sends is checked before anything of it is shown.
 func TestPictures_FailuresOfNetworkAndService(t *testing.T) {
+	t.Parallel()
 	s := stocked(t)
 	for i, c := range []struct {
 		refused error
@@ -197,6 +201,7 @@ func TestPictures_FailuresOfNetworkAndService(t *testing.T) {
 }
 
 func TestPictures_OfATokenWithChats(t *testing.T) {
+	t.Parallel()
 	s := stocked(t)
 	s.cdn.show(grace, bridge.PicturePreview, jpeg)
 	s.cdn.show(club, bridge.PicturePreview, jpeg)

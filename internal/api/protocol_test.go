@@ -14,6 +14,7 @@ import (
 // Requests that two readers could cut in two ways are refused, and nothing
 // that follows on their connection is taken for a request.
 func TestProtocol_AmbiguousRequestsAreRefused(t *testing.T) {
+	t.Parallel()
 	const next = "GET /api/auth/status" + posting + "\r\n"
 	for name, request := range map[string]string{
 		"two lengths":                 "POST /api/auth/pair" + posting + "Content-Length: 2\r\nContent-Length: 60\r\n\r\n{}" + next,
@@ -47,6 +48,7 @@ func TestProtocol_AmbiguousRequestsAreRefused(t *testing.T) {
 
 // HEAD is GET without the body, and other methods are told what there is.
 func TestProtocol_OtherMethods(t *testing.T) {
+	t.Parallel()
 	onPipes(t, func(t *testing.T, _ *account, dial func() net.Conn) {
 		conn := dial()
 		answers := bufio.NewReader(conn)
@@ -79,6 +81,7 @@ func TestProtocol_OtherMethods(t *testing.T) {
 // A request behind a body is looked at as closely as the first one of its
 // connection.
 func TestProtocol_BehindABodyNothingIsOverlooked(t *testing.T) {
+	t.Parallel()
 	const known = "POST /api/auth/pair" + posting
 	ambiguous := known + "Content-Length: 60\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n"
 	large := known + strings.Repeat("A:\r\n", 100) + "\r\n"
@@ -111,6 +114,7 @@ func TestProtocol_BehindABodyNothingIsOverlooked(t *testing.T) {
 // Behind chunks nothing is looked at, whatever the handler says of the
 // connection: one beside the router may keep it open.
 func TestProtocol_BehindChunksOfAnotherHandlerNothingIsDone(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		calls := 0
 		handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -135,6 +139,7 @@ func TestProtocol_BehindChunksOfAnotherHandlerNothingIsDone(t *testing.T) {
 // OPTIONS * is a request like others: it has the bounds and the headers of all,
 // and its body is not waited for.
 func TestProtocol_OptionsOfTheWholeServer(t *testing.T) {
+	t.Parallel()
 	onPipes(t, func(t *testing.T, _ *account, dial func() net.Conn) {
 		conn := dial()
 		write(t, conn, "OPTIONS * HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{")
@@ -147,6 +152,7 @@ func TestProtocol_OptionsOfTheWholeServer(t *testing.T) {
 
 // HTTP/2 is not spoken, and its preface opens nothing.
 func TestProtocol_PrefaceOfHTTP2(t *testing.T) {
+	t.Parallel()
 	onPipes(t, func(t *testing.T, _ *account, dial func() net.Conn) {
 		conn := dial()
 		go func() { _, _ = io.WriteString(conn, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n") }()

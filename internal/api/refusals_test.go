@@ -226,6 +226,7 @@ func (s *server) expect(r route, body, what string, status int, code string, hea
 // The order in which a call is refused when several things are wrong with it:
 // permanent before transient.
 func TestRefusals_ComeInOrder(t *testing.T) {
+	t.Parallel()
 	for _, r := range everyRoute {
 		t.Run(r.method+" "+strings.SplitN(r.path, "?", 2)[0], func(t *testing.T) {
 			s := stocked(t)
@@ -268,6 +269,7 @@ func TestRefusals_ComeInOrder(t *testing.T) {
 
 // A key comes after validation and before the store and the socket.
 func TestRefusals_OfAKeyComeAfterInvalidAndBeforeNotStored(t *testing.T) {
+	t.Parallel()
 	onEverySend(t, func(t *testing.T, s *server, r route) {
 		key := []string{"Idempotency-Key", "once"}
 		s.expect(r, r.body, "first call", 200, "", key...)
@@ -283,6 +285,7 @@ func TestRefusals_OfAKeyComeAfterInvalidAndBeforeNotStored(t *testing.T) {
 }
 
 func TestRefusals_BearerForms(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	anonymous := s.WithToken("")
 	for name, header := range map[string]string{
@@ -309,6 +312,7 @@ func TestRefusals_BearerForms(t *testing.T) {
 
 // A server that was given no token lets nobody in.
 func TestRefusals_NoTokenOpensNothing(t *testing.T) {
+	t.Parallel()
 	s := newServer(t, func(o *api.Options) { o.Token = "" })
 	for _, header := range []string{"", "Bearer", "Bearer ", "Bearer " + token} {
 		s.WithToken("").Get("/api/auth/status", "Authorization", header).Want(http.StatusUnauthorized)
@@ -317,6 +321,7 @@ func TestRefusals_NoTokenOpensNothing(t *testing.T) {
 
 // The message of an unready account names its state.
 func TestReadyz_SaysWhatIsMissing(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	s.Get("/readyz").Want(http.StatusOK)
 	s.account.ready = func() error { return bridge.NotConnected("not open: connecting") }

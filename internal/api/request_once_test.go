@@ -46,6 +46,7 @@ func (s *server) keyedCall(r route, body, key string) (status int, code string, 
 
 // The same key and body is the same answer, and one change, on every route.
 func TestRequestOnce_RepeatTheAnswer(t *testing.T) {
+	t.Parallel()
 	onEveryGroupCall(t, func(t *testing.T, s *server, r route) {
 		status, _, first, replayed := s.keyedCall(r, r.body, "k")
 		if status != 200 || replayed {
@@ -73,6 +74,7 @@ func TestRequestOnce_RepeatTheAnswer(t *testing.T) {
 }
 
 func TestRequestOnce_AKeyIsBoundToBodyPathAndRoute(t *testing.T) {
+	t.Parallel()
 	onEveryGroupCall(t, func(t *testing.T, s *server, r route) {
 		s.know(members(olden, "Old", grace, me))
 		if status, _, _, _ := s.keyedCall(r, r.body, "k"); status != 200 {
@@ -101,6 +103,7 @@ func TestRequestOnce_AKeyIsBoundToBodyPathAndRoute(t *testing.T) {
 }
 
 func TestRequestOnce_WhileTheFirstIsInProgress(t *testing.T) {
+	t.Parallel()
 	onEveryGroupCall(t, func(t *testing.T, s *server, r route) {
 		entered, proceed, done := make(chan struct{}), make(chan struct{}), make(chan int)
 		s.account.groupAdmin.do = func(call any) error {
@@ -128,6 +131,7 @@ func TestRequestOnce_WhileTheFirstIsInProgress(t *testing.T) {
 // After an unknown outcome the repeated call is told so, and its answer is kept.
 // After a refusal it is a call like the first.
 func TestRequestOnce_ARepeatKnowsHowTheFirstEnded(t *testing.T) {
+	t.Parallel()
 	onEveryGroupCall(t, func(t *testing.T, s *server, r route) {
 		// A patch compares with the group in any case; a picture that is removed twice is removed.
 		knows := r.method != "PATCH" && !(r.method == "DELETE" && strings.HasSuffix(r.path, "/picture"))
@@ -163,6 +167,7 @@ func TestRequestOnce_ARepeatKnowsHowTheFirstEnded(t *testing.T) {
 // A group that the network has told of since is known to the repeated call, and
 // so are those that it did not make.
 func TestRequestOnce_ANewGroupIsToldFromOthers(t *testing.T) {
+	t.Parallel()
 	s := stocked(t)
 	body := `{"name":"Readers","participants":["` + string(grace) + `"]}`
 	r := route{method: "POST", path: "/api/groups"}

@@ -62,6 +62,7 @@ func (s *server) upload(parts []string, headers ...string) apitest.Response {
 const paper = "paper.txt\ntext/plain\nthe words of a paper"
 
 func TestSendFile_HandsOverTheFile(t *testing.T) {
+	t.Parallel()
 	s := stocked(t)
 	var lay []byte
 	accept := s.account.send
@@ -86,6 +87,7 @@ func TestSendFile_HandsOverTheFile(t *testing.T) {
 }
 
 func TestSendFile_BytesDecideWhatItIs(t *testing.T) {
+	t.Parallel()
 	s := stocked(t)
 	for name, c := range map[string]struct {
 		parts []string
@@ -111,6 +113,7 @@ func TestSendFile_BytesDecideWhatItIs(t *testing.T) {
 }
 
 func TestSendFile_Refuses(t *testing.T) {
+	t.Parallel()
 	s := stocked(t)
 	to := []string{"jid", string(grace)}
 	for name, c := range map[string]struct {
@@ -162,6 +165,7 @@ func TestSendFile_Refuses(t *testing.T) {
 
 // What is wrong with a field is said before the file is read.
 func TestSendFile_IsRefusedBeforeTheFile(t *testing.T) {
+	t.Parallel()
 	s := stocked(t)
 	body, contentType := form(t, "jid", "15557654321", "file", paper)
 	begin, _, _ := strings.Cut(body, "the words")
@@ -172,6 +176,7 @@ func TestSendFile_IsRefusedBeforeTheFile(t *testing.T) {
 }
 
 func TestSendFile_ABodyThatBreaksOffLeavesNothing(t *testing.T) {
+	t.Parallel()
 	s := stocked(t)
 	body, contentType := form(t, "jid", string(grace), "file", paper)
 	for _, end := range []int{10, strings.Index(body, "of a paper"), len(body) - 20} {
@@ -188,6 +193,7 @@ func TestSendFile_ABodyThatBreaksOffLeavesNothing(t *testing.T) {
 
 // The key is bound to what is sent, not to the boundary that a client made up.
 func TestSendFile_WithAKeySendsOnce(t *testing.T) {
+	t.Parallel()
 	s := stocked(t)
 	parts := []string{"jid", string(grace), "caption", "one", "file", paper}
 	key := []string{"Idempotency-Key", "key-1"}
@@ -214,6 +220,7 @@ func TestSendFile_WithAKeySendsOnce(t *testing.T) {
 }
 
 func TestSendFile_TakesTheGateAndTheSocket(t *testing.T) {
+	t.Parallel()
 	closed := stocked(t)
 	closed.account.closed()
 	closed.upload([]string{"jid", string(grace), "file", paper}).Want(http.StatusServiceUnavailable)

@@ -49,6 +49,7 @@ func stampOf(m *bridge.Message) *stamp {
 
 // Everything that is accepted reaches the account as what it says.
 func TestSend_ReachesTheAccount(t *testing.T) {
+	t.Parallel()
 	in := func(body map[string]any) map[string]any { return with(body, "jid", club) }
 	tests := []struct {
 		name, route string
@@ -158,6 +159,7 @@ func options(n int) []string {
 }
 
 func TestSend_ToEveryKindOfDestination(t *testing.T) {
+	t.Parallel()
 	s := stocked(t)
 	for _, to := range []bridge.JID{grace, alan, hidden, club, olden} {
 		s.Post("/api/messages/send", text(to, "hi")).Want(http.StatusOK)
@@ -174,6 +176,7 @@ func TestSend_ToEveryKindOfDestination(t *testing.T) {
 
 // A person is quoted and answered by either identity.
 func TestSend_LIDIsThePerson(t *testing.T) {
+	t.Parallel()
 	s := stocked(t)
 	s.know(bridge.Identity{PN: grace, LID: graceLID})
 	var answer struct{ ChatJID bridge.JID }
@@ -187,6 +190,7 @@ func TestSend_LIDIsThePerson(t *testing.T) {
 }
 
 func TestForward_HandsOverTheStoredMessage(t *testing.T) {
+	t.Parallel()
 	s := stocked(t)
 	s.Post("/api/messages/forward", map[string]any{"sourceChatJid": club, "sourceMsgId": "G1", "destJid": alan}).Want(http.StatusOK)
 	out := s.account.sent()[0]
@@ -197,6 +201,7 @@ func TestForward_HandsOverTheStoredMessage(t *testing.T) {
 }
 
 func TestForward_RefusesWhatCannotBeForwarded(t *testing.T) {
+	t.Parallel()
 	s := stocked(t)
 	once := say(club, grace, "ONCE", "", 3)
 	once.MessageType, once.ViewOnce = "imageMessage", true
@@ -221,6 +226,7 @@ func TestForward_RefusesWhatCannotBeForwarded(t *testing.T) {
 }
 
 func TestReact_TakesOneEmoji(t *testing.T) {
+	t.Parallel()
 	s := stocked(t)
 	for _, emoji := range []string{"👍", "", "❤️", "❤", "👩‍👩‍👧‍👦", "🏴󠁧󠁢󠁷󠁬󠁳󠁿", "🇮🇹", "1️⃣", "#️⃣", "🙏🏾", "ℹ️", "™️", "‼️", "☺"} {
 		s.Post("/api/messages/react", map[string]any{"chatJid": club, "msgId": "G1", "emoji": emoji}).Want(http.StatusOK)
@@ -238,6 +244,7 @@ func TestReact_TakesOneEmoji(t *testing.T) {
 // Bad input of every field of every sending route, with the field's name in
 // the sentence.
 func TestSend_RefusesBadInput(t *testing.T) {
+	t.Parallel()
 	location := map[string]any{"jid": grace, "latitude": 1, "longitude": 1}
 	poll := map[string]any{"jid": grace, "name": "When", "values": []string{"a", "b"}}
 	forward := map[string]any{"sourceChatJid": club, "sourceMsgId": "G1", "destJid": grace}
@@ -353,6 +360,7 @@ func TestSend_RefusesBadInput(t *testing.T) {
 
 // A message that has begun to leave goes on without its caller.
 func TestSend_OutlivesItsCaller(t *testing.T) {
+	t.Parallel()
 	s := stocked(t)
 	caller, hangUp := context.WithCancel(t.Context())
 	var cutOff error
@@ -372,6 +380,7 @@ func TestSend_OutlivesItsCaller(t *testing.T) {
 
 // The program's end gives up sends, and says so.
 func TestSend_IsGivenUpWhenTheProgramStops(t *testing.T) {
+	t.Parallel()
 	lifetime, stop := context.WithCancel(t.Context())
 	s := newServer(t, func(o *api.Options) { o.Lifetime = lifetime })
 	s.account.send = func(ctx context.Context, out bridge.Outgoing) (bridge.Sent, error) {
@@ -388,6 +397,7 @@ func TestSend_IsGivenUpWhenTheProgramStops(t *testing.T) {
 // Where nobody knows whether a message arrived, the sentence says what this
 // caller can do: repeating is safe with a key alone.
 func TestSend_UnconfirmedSaysWhatToDo(t *testing.T) {
+	t.Parallel()
 	unconfirmed := map[string]func(stop func()) error{
 		"timed out": func(func()) error {
 			return bridge.Fail(bridge.CodeSendTimeout, "repeat the request with the same Idempotency-Key")
@@ -424,6 +434,7 @@ func TestSend_UnconfirmedSaysWhatToDo(t *testing.T) {
 
 // An account that never answers is a time-out, not an internal error.
 func TestSend_TimesOut(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		acc := newAccount(nil)
 		acc.send = func(ctx context.Context, out bridge.Outgoing) (bridge.Sent, error) {

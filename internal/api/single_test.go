@@ -12,6 +12,7 @@ import (
 
 // One chat and one message are what the lists show of them.
 func TestSingle_IsWhatListsShow(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	s.know(bridge.Identity{PN: grace, LID: graceLID}, members(club, "Readers", grace, me), say(grace, grace, "M1", "one", 0), say(grace, grace, "a/b", "two", 1),
 		bridge.ReactionChange{Chat: grace, Target: "M1", Sender: grace, Emoji: "👍", Timestamp: bridge.At(noon)})
@@ -39,6 +40,7 @@ func TestSingle_IsWhatListsShow(t *testing.T) {
 }
 
 func TestSingle_OfWhatIsNotThere(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	s.know(say(grace, grace, "M1", "one", 0))
 	for path, want := range map[string]int{

@@ -31,6 +31,7 @@ func (s *server) stats(query string) (got stats) {
 }
 
 func TestStats_CountMessagesSinceAMoment(t *testing.T) {
+	t.Parallel()
 	s := newServer(t, sendDisabled, func(o *api.Options) { o.Build.Version = "1.2.3" })
 	s.account.traffic.PhoneSeenAt = new(bridge.At(noon))
 	s.know(say(club, grace, "G1", "to all", 0), say(grace, grace, "M1", "to one", 1), say(club, grace, "G2", "more", 5), mine(grace, "M2"))
@@ -48,6 +49,7 @@ func TestStats_CountMessagesSinceAMoment(t *testing.T) {
 }
 
 func TestStats_AreOfTodayByDefault(t *testing.T) {
+	t.Parallel()
 	s := newServer(t, func(o *api.Options) { o.Now = func() time.Time { return noon } })
 	if got := s.stats(""); got.Since.String() != "2026-11-21T00:00:00.000Z" || !got.SendEnabled {
 		t.Errorf("%+v", got)
@@ -56,6 +58,7 @@ func TestStats_AreOfTodayByDefault(t *testing.T) {
 
 // The history that is imported, and what the pairing has asked for.
 func TestStats_TellWhatThePairingAskedFor(t *testing.T) {
+	t.Parallel()
 	s := newServer(t, func(o *api.Options) { o.HistoryImport = bridge.HistoryOfDays(365) })
 	if got := s.stats(""); got.HistoryImport != "365d" || got.HistoryPaired != nil {
 		t.Errorf("unknown: %+v", got)

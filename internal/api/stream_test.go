@@ -157,6 +157,7 @@ func (s *server) tell(from, to int) {
 }
 
 func TestStream_TellsWhatComes(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	s.tell(0, 3)
 	live := s.stream("?types=message.created", "")
@@ -171,6 +172,7 @@ func TestStream_TellsWhatComes(t *testing.T) {
 
 // A stream shows a message as its history shows it, whichever way it is read.
 func TestStream_ShowsWhatTheReadingRoutesShow(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	live := s.stream("", "")
 	s.know(members(club, "Readers", grace, alan), poll("P1"),
@@ -182,6 +184,7 @@ func TestStream_ShowsWhatTheReadingRoutesShow(t *testing.T) {
 }
 
 func TestStream_LastEventIDComesBeforeTheAddress(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	s.tell(0, 4)
 	st := s.stream("?types=message.created&after=0", "")
@@ -193,6 +196,7 @@ func TestStream_LastEventIDComesBeforeTheAddress(t *testing.T) {
 // A reader that is cut off after every single event, while more come, sees
 // each of them once and in order.
 func TestStream_ReaderThatReconnectsAtEveryEvent(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	const all = 200
 	last := s.stream("?types=message.created", "")
@@ -222,6 +226,7 @@ func TestStream_ReaderThatReconnectsAtEveryEvent(t *testing.T) {
 
 // A reader that does not read falls behind, holds up nobody and loses nothing.
 func TestStream_SlowReaderLosesNothing(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	slow := s.stream("?types=message.created", "")
 	quick := s.stream("?types=message.created", "")
@@ -235,6 +240,7 @@ func TestStream_SlowReaderLosesNothing(t *testing.T) {
 }
 
 func TestStream_TellsWhoHasMissedSomething(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	s.tell(0, 10)
 	if _, err := s.store.PruneEvents(t.Context(), time.Time{}, 4); err != nil {
@@ -258,6 +264,7 @@ func TestStream_TellsWhoHasMissedSomething(t *testing.T) {
 
 // Streams end when the service begins to stop, so that they do not hold it up.
 func TestStream_EndsWithTheService(t *testing.T) {
+	t.Parallel()
 	stop, cancel := context.WithCancel(t.Context())
 	s := newServer(t, func(o *api.Options) { o.Streams = stop })
 	st := s.stream("", "")
@@ -272,6 +279,7 @@ func TestStream_EndsWithTheService(t *testing.T) {
 // Streams that ask for the same share one reading, and each is told what it
 // asked for.
 func TestStream_SharesOneReading(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	var streams []*stream
 	for i := range 20 {
@@ -299,6 +307,7 @@ func TestStream_SharesOneReading(t *testing.T) {
 }
 
 func TestStream_HeadIsAnsweredAtOnce(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	got := s.Do(http.MethodHead, "/api/events", "", "Accept", "text/event-stream").Want(http.StatusOK)
 	if got.Header.Get("Content-Type") != "text/event-stream" {

@@ -9,6 +9,7 @@ import (
 // A token that makes tokens, and has each of them make more, has no more of
 // anything than one that makes none, and leaves BRIDGE_TOKEN its part.
 func TestTokens_LimitsDoNotGrowWithTheTokensMade(t *testing.T) {
+	t.Parallel()
 	s := newHooked(t).server
 	const scopes = `"scopes":["read","send","manage"],"chats":["` + string(grace) + `"]`
 	parent := s.as(s.token(`{"name":"parent",` + scopes + `}`))
@@ -44,6 +45,7 @@ func TestTokens_LimitsDoNotGrowWithTheTokensMade(t *testing.T) {
 
 // Of the hooks and webhooks that there may be, tokens leave some to BRIDGE_TOKEN.
 func TestTokens_TogetherLeaveSomeToTheOperator(t *testing.T) {
+	t.Parallel()
 	s := newHooked(t).server
 	made := 0
 	for range 6 {

@@ -98,6 +98,7 @@ func namings(sent []bridge.Outgoing) (all []naming) {
 // TestTokens_PeopleOutsideAreNotThere: whatever a token of some chats asks, it is
 // answered as by a bridge that has nothing outside of them.
 func TestTokens_PeopleOutsideAreNotThere(t *testing.T) {
+	t.Parallel()
 	alone, crowded := insider(t), insider(t)
 	name, push, username := strangerName, "sally", "sally.s"
 	crowded.know(bridge.Identity{PN: stranger, LID: strangerLID}, bridge.Contact{JID: stranger, Name: &name, PushName: &push, Username: &username},
@@ -175,6 +176,7 @@ func TestTokens_PeopleOutsideAreNotThere(t *testing.T) {
 
 // TestTokens_PostsAndStreamsNameNobodyOutside.
 func TestTokens_PostsAndStreamsNameNobodyOutside(t *testing.T) {
+	t.Parallel()
 	s := newHooked(t)
 	name := strangerName
 	s.know(bridge.Identity{PN: stranger, LID: strangerLID}, bridge.Contact{JID: stranger, Name: &name}, say(stranger, stranger, "S1", "a secret", 0))
@@ -203,6 +205,7 @@ func TestTokens_PostsAndStreamsNameNobodyOutside(t *testing.T) {
 // TestTokens_PostsAndStreamsOfRequestsNameNobodyOutside: who asks to be let into a
 // group is shown to a token of this group as the network named them.
 func TestTokens_PostsAndStreamsOfRequestsNameNobodyOutside(t *testing.T) {
+	t.Parallel()
 	s := newHooked(t)
 	name, username := strangerName, "sally.s"
 	s.know(bridge.Identity{PN: stranger, LID: strangerLID}, bridge.Contact{JID: stranger, Name: &name, Username: &username},

@@ -127,6 +127,7 @@ func (r reach) permits(token bridge.Token) bool {
 }
 
 func TestTokens_EveryRouteWithEveryScope(t *testing.T) {
+	t.Parallel()
 	s := newHooked(t)
 	s.know(members(club, "Readers", grace, me), say(club, grace, "G1", "to all", 0))
 	names := strings.NewReplacer("{jid}", string(club), "{chatJid}", string(club), "{msgId}", "G1", "{id}", "999", "{deliveryId}", "1")
@@ -165,6 +166,7 @@ func TestTokens_EveryRouteWithEveryScope(t *testing.T) {
 
 // Whatever names a chat answers for one outside as for one that is not stored.
 func TestTokens_WhatIsOutsideIsNotThere(t *testing.T) {
+	t.Parallel()
 	s := stocked(t)
 	const nowhere = bridge.JID("120363999999999999@g.us")
 	limited := s.as(s.token(`{"name":"x","scopes":["read","send","manage"],"chats":["` + string(grace) + `"]}`))
@@ -268,6 +270,7 @@ func TestTokens_WhatIsOutsideIsNotThere(t *testing.T) {
 // Lists, searches and the log show the same, page by page, whether there are
 // chats outside or not.
 func TestTokens_PagesBetrayNothingOfWhatIsOutside(t *testing.T) {
+	t.Parallel()
 	limits := `{"name":"x","scopes":["read"],"chats":["` + string(grace) + `","` + string(olden) + `"]}`
 	inside := func(s *server, i int) {
 		s.know(rings(grace, fmt.Sprint("K", i)), say(grace, grace, fmt.Sprint("M", i), fmt.Sprint("needle ", i), 2*i), say(olden, alan, fmt.Sprint("O", i), "Needle in a group", 2*i))
@@ -337,6 +340,7 @@ func eventsOf(s *server) (events []string) {
 }
 
 func TestTokens_WebhooksAndStreamsShowTheirChatsAlone(t *testing.T) {
+	t.Parallel()
 	s := newHooked(t)
 	made := s.server.token(`{"name":"x","scopes":["read","manage"],"chats":["` + string(grace) + `"]}`)
 	mine := hooked{s.as(made), s.receiver}

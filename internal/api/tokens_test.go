@@ -38,6 +38,7 @@ func (s *server) as(made madeToken) *server {
 }
 
 func TestTokens_TheSecretIsShownOnce(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	made := s.token(`{"name":" desk ","scopes":["send","read","read"],"chats":["` + string(grace) + `"],"expiresAt":"2126-01-01T00:00:00Z"}`)
 	if !strings.HasPrefix(made.Secret, "brt_") || len(made.Secret) < 30 {
@@ -75,6 +76,7 @@ func TestTokens_TheSecretIsShownOnce(t *testing.T) {
 }
 
 func TestTokens_RefuseWhatIsNoToken(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	for body, says := range map[string]string{
 		`{"scopes":["read"]}`: "name",
@@ -103,6 +105,7 @@ func TestTokens_RefuseWhatIsNoToken(t *testing.T) {
 
 // A token that cannot be removed from the store opens nothing all the same, nor do those that it made.
 func TestTokens_AreRevokedIfTheStoreCannotBeWritten(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	made := s.token(`{"name":"x","scopes":["read","manage"]}`)
 	child := s.as(made).token(`{"name":"y","scopes":["read"]}`)
@@ -121,6 +124,7 @@ func TestTokens_AreRevokedIfTheStoreCannotBeWritten(t *testing.T) {
 }
 
 func TestTokens_OfNobodyAreUnauthorized(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	made := s.token(`{"name":"x","scopes":["read"]}`)
 	for _, secret := range []string{"brt_", "brt_AAAAAAAAAAAAAAAAAAAAAAAAAA", made.Secret + "A", strings.ToLower(made.Secret), made.Secret[4:]} {
@@ -130,6 +134,7 @@ func TestTokens_OfNobodyAreUnauthorized(t *testing.T) {
 }
 
 func TestTokens_NoteTheirLastUse(t *testing.T) {
+	t.Parallel()
 	now := noon
 	s := newServer(t, func(o *api.Options) { o.Now = func() time.Time { return now } })
 	made := s.token(`{"name":"x","scopes":["read"]}`)
@@ -155,6 +160,7 @@ func TestTokens_NoteTheirLastUse(t *testing.T) {
 }
 
 func TestTokens_MakeNothingThatMayDoMore(t *testing.T) {
+	t.Parallel()
 	s := newHooked(t)
 	s.know(say(grace, grace, "M1", "hello", 0))
 	maker := s.as(s.token(`{"name":"maker","scopes":["manage","read"],"chats":["` + string(grace) + `"],"expiresAt":"2126-01-01T00:00:00Z"}`))
@@ -191,6 +197,7 @@ func TestTokens_MakeNothingThatMayDoMore(t *testing.T) {
 }
 
 func TestTokens_EndWithAllThatWasMadeWithThem(t *testing.T) {
+	t.Parallel()
 	s := newHooked(t)
 	parent := s.token(`{"name":"parent","scopes":["manage","read"]}`)
 	child := s.as(parent).token(`{"name":"child","scopes":["manage","read"]}`)
@@ -206,6 +213,7 @@ func TestTokens_EndWithAllThatWasMadeWithThem(t *testing.T) {
 }
 
 func TestTokens_StreamsAndWaitsEndWithThem(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	for name, end := range map[string]func() madeToken{
 		"revoked": func() madeToken { return s.token(`{"name":"x","scopes":["read"]}`) },
@@ -239,6 +247,7 @@ func TestTokens_StreamsAndWaitsEndWithThem(t *testing.T) {
 }
 
 func TestTokens_KeysOfTwoCallersHaveNothingToDoWithEachOther(t *testing.T) {
+	t.Parallel()
 	s := stocked(t)
 	sender := s.as(s.token(`{"name":"x","scopes":["send"]}`))
 	key := []string{"Idempotency-Key", "k1"}
@@ -257,6 +266,7 @@ func TestTokens_KeysOfTwoCallersHaveNothingToDoWithEachOther(t *testing.T) {
 
 // Nothing that breaks inside gets out, and a store that does not answer is 503.
 func TestTokens_FailuresOfTheService(t *testing.T) {
+	t.Parallel()
 	calls := [][3]string{
 		{http.MethodGet, "/api/tokens", ""},
 		{http.MethodPost, "/api/tokens", `{"name":"x","scopes":["read"]}`},

@@ -26,6 +26,7 @@ func (s *server) voice(id string) {
 }
 
 func TestTranscript_IsAskedForAndAnsweredOnceItIsThere(t *testing.T) {
+	t.Parallel()
 	s := newServer(t, minutesAMonth(1), sendDisabled)
 	s.voice("V1")
 	var answer bridge.TranscriptRequest
@@ -75,6 +76,7 @@ func TestTranscript_IsAskedForAndAnsweredOnceItIsThere(t *testing.T) {
 }
 
 func TestTranscript_IsRefused(t *testing.T) {
+	t.Parallel()
 	s, without := newServer(t), newServer(t, func(o *api.Options) { o.Transcription = nil })
 	s.voice("V1")
 	s.cdn.send(s, "P1", bridge.Media{Type: bridge.MediaImage, MimeType: "image/jpeg"}, "a picture")
@@ -119,6 +121,7 @@ func TestTranscript_IsRefused(t *testing.T) {
 }
 
 func TestTranscript_IsOfTheTokensChats(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	s.voice("V1")
 	s.know(members(club, "Readers", grace, me))
@@ -134,6 +137,7 @@ func TestTranscript_IsOfTheTokensChats(t *testing.T) {
 
 // A token of one chat uses half of the month's minutes with it; a token of all chats that manages uses the rest, too.
 func TestTranscript_AChatHasHalfOfTheMonth(t *testing.T) {
+	t.Parallel()
 	s := newServer(t, minutesAMonth(30))
 	s.voice("V1")
 	s.voice("V2")
@@ -153,6 +157,7 @@ func TestTranscript_AChatHasHalfOfTheMonth(t *testing.T) {
 // TestTranscript_NeedsReadAndSendOrManage: agents' tokens have the first two. A token that
 // manages without reading has transcripts made, and learns none.
 func TestTranscript_NeedsReadAndSendOrManage(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	s.voice("V1")
 	for scopes, want := range map[string]int{
@@ -165,6 +170,7 @@ func TestTranscript_NeedsReadAndSendOrManage(t *testing.T) {
 
 // A note that is longer than what is left of the month waits, though shorter ones do not.
 func TestTranscript_SaysThatItWaitsForTheNextMonth(t *testing.T) {
+	t.Parallel()
 	s := newServer(t, minutesAMonth(1))
 	for id, seconds := range map[string]int{"short": 10, "long": 30, "endless": 61} {
 		s.cdn.send(s, id, bridge.Media{Type: bridge.MediaAudio, MimeType: "audio/amr", DurationSec: seconds}, "the sound of "+id)

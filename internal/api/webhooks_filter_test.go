@@ -37,6 +37,7 @@ func (h hooked) filter(method, path, body string, status int) (f filterOf) {
 // Each part of a filter is set, changed and cleared by itself; what is left out
 // or null stays, but for fromMe, where null is any.
 func TestWebhooks_FiltersAreSetAndCleared(t *testing.T) {
+	t.Parallel()
 	h := newHooked(t)
 	h.know(bridge.Identity{PN: grace, LID: graceLID})
 	number, group, yes, no := string(grace), string(club), true, false
@@ -69,6 +70,7 @@ func TestWebhooks_FiltersAreSetAndCleared(t *testing.T) {
 
 // What is posted follows the filter, and the filter's parts are one condition.
 func TestWebhooks_PostWhatTheFilterWants(t *testing.T) {
+	t.Parallel()
 	h := newHooked(t)
 	h.create(object{"url": public, "types": []string{"message.created"}, "chats": []bridge.JID{grace, club}, "chatType": "group", "fromMe": true})
 	h.know(members(club, "Readers", grace, alan), say(grace, grace, "A1", "one", 1), say(club, grace, "A2", "two", 2), mine(alan, "A3"), mine(grace, "A4"), mine(club, "A5"))
@@ -80,6 +82,7 @@ func TestWebhooks_PostWhatTheFilterWants(t *testing.T) {
 // A token names no chats that it does not see, and learns nothing of them: not
 // whether they are stored, and of nobody a second name.
 func TestWebhooks_ATokenFiltersByItsOwnChats(t *testing.T) {
+	t.Parallel()
 	h := newHooked(t)
 	h.know(bridge.Identity{PN: grace, LID: graceLID}, say(club, grace, "G1", "to all", 0), say(grace, grace, "M1", "to me", 0))
 	limited := hooked{h.as(h.server.token(`{"name":"x","scopes":["read","manage"],"chats":["` + string(club) + `"]}`)), h.receiver}
@@ -98,6 +101,7 @@ func TestWebhooks_ATokenFiltersByItsOwnChats(t *testing.T) {
 }
 
 func TestWebhooks_ListDeliveriesByStatus(t *testing.T) {
+	t.Parallel()
 	h := newHooked(t)
 	w := h.create(object{"url": public, "types": []string{"message.created"}})
 	h.know(say(grace, grace, "A1", "one", 1), say(grace, grace, "A2", "two", 2))

@@ -142,6 +142,7 @@ type object = map[string]any
 const public = "https://hooks.example.com/in"
 
 func TestWebhooks_AreMadeShownChangedAndRemoved(t *testing.T) {
+	t.Parallel()
 	h := newHooked(t)
 	made := h.create(object{"url": public, "types": []string{"message.created", "message.created"}, "chat": grace})
 	if made.Secret == "" || made.AllowPrivate || !made.Enabled || len(made.Types) != 1 || made.Chat != grace || made.Source != bridge.WebhookFromAPI {
@@ -176,6 +177,7 @@ func TestWebhooks_AreMadeShownChangedAndRemoved(t *testing.T) {
 }
 
 func TestWebhooks_PostWhatTheStreamTells(t *testing.T) {
+	t.Parallel()
 	h := newHooked(t)
 	h.know(say(grace, grace, "A1", "before", 1))
 	h.create(object{"url": public, "types": []string{"message.created"}})
@@ -193,6 +195,7 @@ func TestWebhooks_PostWhatTheStreamTells(t *testing.T) {
 // Whatever is posted is one of the document's webhooks; the receiver checks
 // each of them.
 func TestWebhooks_PostWhatTheDocumentHas(t *testing.T) {
+	t.Parallel()
 	h := newHooked(t)
 	w := h.create(object{"url": public})
 	h.know(
@@ -238,6 +241,7 @@ func typeOf(t *testing.T, posted string) string {
 }
 
 func TestWebhooks_MayBeginBeforeTheyWereMade(t *testing.T) {
+	t.Parallel()
 	h := newHooked(t)
 	h.know(say(grace, grace, "A1", "one", 1), say(grace, grace, "A2", "two", 2))
 	first := h.eventPage("?types=message.created&limit=1").NextCursor
@@ -252,6 +256,7 @@ func TestWebhooks_MayBeginBeforeTheyWereMade(t *testing.T) {
 }
 
 func TestWebhooks_ListWhatFailedAndPostItAgain(t *testing.T) {
+	t.Parallel()
 	h := newHooked(t)
 	h.receiver.answers(http.StatusInternalServerError)
 	w := h.create(object{"url": public, "types": []string{"message.created"}})
@@ -285,6 +290,7 @@ func TestWebhooks_ListWhatFailedAndPostItAgain(t *testing.T) {
 }
 
 func TestWebhooks_CanBeTested(t *testing.T) {
+	t.Parallel()
 	h := newHooked(t)
 	w := h.create(object{"url": public, "enabled": false})
 	path := fmt.Sprint("/api/webhooks/", w.ID, "/test")
@@ -301,6 +307,7 @@ func TestWebhooks_CanBeTested(t *testing.T) {
 }
 
 func TestWebhooks_RefuseWhatIsNotUnderstood(t *testing.T) {
+	t.Parallel()
 	h := newHooked(t)
 	w := h.create(object{"url": public})
 	path := fmt.Sprint("/api/webhooks/", w.ID)
@@ -359,6 +366,7 @@ func TestWebhooks_RefuseWhatIsNotUnderstood(t *testing.T) {
 }
 
 func TestWebhooks_OfTheEnvironmentAreChangedThere(t *testing.T) {
+	t.Parallel()
 	h := newHooked(t)
 	w, err := h.store.AddWebhook(t.Context(), bridge.Webhook{
 		URL: public, Secret: "whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIz", Enabled: true, Source: bridge.WebhookFromEnvironment,
@@ -391,6 +399,7 @@ func webhookRoutes(id string) [][3]string {
 }
 
 func TestWebhooks_ThatAreNotThere(t *testing.T) {
+	t.Parallel()
 	h := newHooked(t)
 	for _, id := range []string{"9", "x", "0", "-1", "99999999999999999999"} {
 		for _, r := range webhookRoutes(id) {
@@ -406,6 +415,7 @@ func TestWebhooks_ThatAreNotThere(t *testing.T) {
 // Nothing that breaks inside gets out, and a disk that cannot be written is
 // told as one.
 func TestWebhooks_FailuresOfTheService(t *testing.T) {
+	t.Parallel()
 	nothing := newServer(t, func(o *api.Options) { o.Store = nil })
 	for _, r := range append(webhookRoutes("1"), [3]string{http.MethodGet, "/api/webhooks", ""}, [3]string{http.MethodPost, "/api/webhooks", `{"url":"` + public + `"}`}) {
 		if got := nothing.Do(r[0], r[1], r[2]).Want(http.StatusInternalServerError); got.Code() != "internal" {
@@ -429,6 +439,7 @@ func TestWebhooks_FailuresOfTheService(t *testing.T) {
 
 // A store that cannot be read or written is 503 on the webhooks' routes too.
 func TestWebhooks_UnreadableStoreIsUnavailable(t *testing.T) {
+	t.Parallel()
 	h := newHooked(t)
 	made := h.create(object{"url": public})
 	if err := h.store.Close(); err != nil {
@@ -455,6 +466,7 @@ func TestWebhooks_UnreadableStoreIsUnavailable(t *testing.T) {
 // The verify token and the values of headers are shown to the caller that makes a webhook,
 // and not again; a change that has them empty, as reads show them, leaves them as they are.
 func TestWebhooks_ShowTheSecretsOfTheirOptionsOnce(t *testing.T) {
+	t.Parallel()
 	s := newHooked(t)
 	var made struct {
 		ID            int64
@@ -480,6 +492,7 @@ func TestWebhooks_ShowTheSecretsOfTheirOptionsOnce(t *testing.T) {
 
 // With dryRun, a webhook is checked and not stored.
 func TestWebhooks_ADryRunStoresNothing(t *testing.T) {
+	t.Parallel()
 	s := newHooked(t)
 	s.Post("/api/webhooks", object{"url": "https://example.org/x", "dryRun": true}).Want(http.StatusOK)
 	s.Post("/api/webhooks", object{"url": "nowhere", "dryRun": true}).Want(http.StatusBadRequest)
@@ -499,6 +512,7 @@ func TestWebhooks_ADryRunStoresNothing(t *testing.T) {
 // The secrets of a webhook that another token made are not posted to an address of the
 // caller's.
 func TestWebhooks_SecretsStayWithTheirAddress(t *testing.T) {
+	t.Parallel()
 	s := newHooked(t)
 	parent := s.token(`{"name":"parent","scopes":["manage","read"]}`)
 	child := s.as(parent).token(`{"name":"child","scopes":["manage","read"]}`)

@@ -51,6 +51,7 @@ func TestImport_AMessageThatMentionsOnePersonThousandsOfTimes(t *testing.T) {
 
 // TestImport_FindsOwnTextsThatMentionPeople whether the mention was stored by number, LID or name.
 func TestImport_FindsOwnTextsThatMentionPeople(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	const lid = bridge.JID("98765432101234@lid")
 	w.know(bridge.Owner{PN: me}, bridge.Identity{PN: anna, LID: lid}, bridge.Contact{JID: anna, Name: new("Anna Amsel")})
@@ -73,6 +74,7 @@ func TestImport_FindsOwnTextsThatMentionPeople(t *testing.T) {
 
 // TestImport_WhatWasDeletedDoesNotComeBackUnderAnUnknownName.
 func TestImport_WhatWasDeletedDoesNotComeBackUnderAnUnknownName(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	minute := time.Date(2025, 1, 13, 10, 0, 0, 0, time.UTC)
 	for _, is := range []struct {
@@ -122,6 +124,7 @@ func (w *world) begin(ctx context.Context, export []byte, changes ...func(*Reque
 
 // TestImport_ObeysWhoeverEndsIt: the operator, the end of its token and a stop of the bridge.
 func TestImport_ObeysWhoeverEndsIt(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct {
 		end   func(w *world, id string, revoke func()) error
 		state bridge.ImportState
@@ -158,6 +161,7 @@ func TestImport_ObeysWhoeverEndsIt(t *testing.T) {
 
 // TestImport_OfALimitedTokenHasALimitedTime, that of BRIDGE_TOKEN has not.
 func TestImport_OfALimitedTokenHasALimitedTime(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.run = time.Millisecond
 	w.imports(endless(5_000))
@@ -176,6 +180,7 @@ func TestImport_OfALimitedTokenHasALimitedTime(t *testing.T) {
 
 // TestImport_EndsWhenItsCallerLeaves while it is read, or waits for its turn.
 func TestImport_EndsWhenItsCallerLeaves(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	ctx, leave := context.WithCancel(t.Context())
 	began := make(chan struct{})
@@ -201,6 +206,7 @@ func TestImport_EndsWhenItsCallerLeaves(t *testing.T) {
 // TestImport_TokenTreesTakeTurns: one of them holds up neither another one nor BRIDGE_TOKEN, and its
 // own imports follow each other.
 func TestImport_TokenTreesTakeTurns(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	turn, err := w.slots.Take(t.Context(), 7, 1, func() {})
 	if err != nil {
@@ -221,6 +227,7 @@ func TestImport_TokenTreesTakeTurns(t *testing.T) {
 
 // TestImport_IntoTheSameChat at the same time doubles nothing.
 func TestImport_IntoTheSameChat(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	var importing sync.WaitGroup
 	for tree := range int64(3) {
@@ -235,6 +242,7 @@ func TestImport_IntoTheSameChat(t *testing.T) {
 // TestImports_AreRememberedWithinLimits: what a token tree imports pushes out its own imports alone, and
 // names that nobody knows take little memory.
 func TestImports_AreRememberedWithinLimits(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	dry := func(tree int64) func(*Request) {
 		return func(r *Request) { r.DryRun, r.Tree = true, tree }
@@ -285,6 +293,7 @@ func TestImport_ReadsNoMoreOfATextThanIsStored(t *testing.T) {
 // TestImport_ATokenTreeHasAQuota: its messages and files count. BRIDGE_TOKEN
 // has no quota.
 func TestImport_ATokenTreeHasAQuota(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.o.Quota = 1 << 18
 	of := func(tree int64, chat string) func(*Request) {
@@ -307,6 +316,7 @@ func TestImport_ATokenTreeHasAQuota(t *testing.T) {
 
 // TestImport_LeavesDiskFree: nothing is stored that does not leave the reserve.
 func TestImport_LeavesDiskFree(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.o.Reserve = &disk.Reserve{Free: func(string) (free, all int64, err error) { return 100 << 20, 1 << 30, nil }}
 	if _, err := w.try(endless(10)); bridge.CodeOf(err) != bridge.CodeStorageUnavailable {

@@ -149,12 +149,14 @@ func summary(i bridge.Import) string {
 // TestImport_OfAllLanguages stores a half of a chat without its files, then all of it with
 // them, then the same as the other phone exports it: nothing is doubled, and no file is missing.
 func TestImport_OfAllLanguages(t *testing.T) {
+	t.Parallel()
 	for n, locale := range exporttest.Locales {
 		for i, p := range exporttest.Platforms {
 			if !longtest.Enabled() && i != n%2 {
 				continue
 			}
 			t.Run(locale.Name+" on "+string(p), func(t *testing.T) {
+				t.Parallel()
 				w, talk, other := newWorld(t), exporttest.Talk(p), exporttest.Platforms[1-i]
 				for _, step := range []struct {
 					name   string
@@ -201,6 +203,7 @@ func datesOf(err error) *bridge.AmbiguousDates {
 
 // TestImport_WhatIsStoredIsNotDoubled, however it is written there.
 func TestImport_WhatIsStoredIsNotDoubled(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	minute := time.Date(2025, 1, 13, 10, 0, 0, 0, time.UTC)
 	live := func(id, text string, second int) bridge.Message {
@@ -243,6 +246,7 @@ func TestImport_WhatIsStoredIsNotDoubled(t *testing.T) {
 
 // TestImport_ALongText is stored up to the limit, and known again.
 func TestImport_ALongText(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	export := []byte("13.01.25, 10:00 - Anna: " + strings.Repeat("ä", 70_000))
 	w.imports(export)
@@ -253,6 +257,7 @@ func TestImport_ALongText(t *testing.T) {
 
 // TestImport_AContactWithoutItsFile keeps its name, and gets the file later.
 func TestImport_AContactWithoutItsFile(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	text := []byte("13.01.25, 10:00 - Anna: Zoë Doe.vcf (Datei angehängt)")
 	w.imports(text)
@@ -272,6 +277,7 @@ func TestImport_AContactWithoutItsFile(t *testing.T) {
 
 // TestImport_NamesThatAreLearnedLater give people what they have written.
 func TestImport_NamesThatAreLearnedLater(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.know(bridge.Owner{PN: me})
 	export := []byte("13.01.25, 10:00 - Ada: Hi\n13.01.25, 10:01 - Anna: Hi\n13.01.25, 10:02 - ~\u00a0Bob: Hi")
@@ -295,6 +301,7 @@ func TestImport_NamesThatAreLearnedLater(t *testing.T) {
 
 // TestImport_NamesAreRemembered so that an import that is told less doubles nothing.
 func TestImport_NamesAreRemembered(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.know(bridge.Owner{PN: me}, bridge.Contact{JID: me, PushName: new("Ada")})
 	export := []byte("13.01.25, 10:00 - Ada: Hi\n13.01.25, 10:01 - Anna: Hi")
@@ -309,6 +316,7 @@ func TestImport_NamesAreRemembered(t *testing.T) {
 // TestImport_NamesThatAreLearnedTooLate leaves no message that was stored under a name and by its
 // person, each counted once.
 func TestImport_NamesThatAreLearnedTooLate(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	const group = bridge.JID("120363000000000001@g.us")
 	minute := time.Date(2025, 1, 13, 10, 0, 0, 0, time.UTC)
@@ -345,6 +353,7 @@ func TestImport_NamesThatAreLearnedTooLate(t *testing.T) {
 
 // TestImport_TheAddressBook names people, unless two have a name.
 func TestImport_TheAddressBook(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.know(bridge.Owner{PN: me}, bridge.Contact{JID: anna, Name: new("Anna")},
 		bridge.Contact{JID: "1@s.whatsapp.net", Name: new("Bob")}, bridge.Contact{JID: "2@s.whatsapp.net", Name: new("Bob")})
@@ -359,6 +368,7 @@ func TestImport_TheAddressBook(t *testing.T) {
 
 // TestImport_EndsEarly and goes on where it ended.
 func TestImport_EndsEarly(t *testing.T) {
+	t.Parallel()
 	var text strings.Builder
 	for i := range 3*batch + 10 {
 		fmt.Fprintf(&text, "%s - Anna: message %d\n", time.Date(2025, 1, 13, 10, i, 0, 0, time.UTC).Format("02.01.06, 15:04"), i)
@@ -398,6 +408,7 @@ func TestImport_EndsEarly(t *testing.T) {
 
 // TestImport_ADamagedArchive leaves nothing, not even of what is whole.
 func TestImport_ADamagedArchive(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	archive := exporttest.LocaleOf("de").Zip(t, exporttest.Android, exporttest.Talk(exporttest.Android))
 	packed := bytes.Index(archive, []byte("Prüfung"))
@@ -413,6 +424,7 @@ func TestImport_ADamagedArchive(t *testing.T) {
 
 // TestFiles_GoWithTheirLastMessage: a file that two messages have stays until both are deleted.
 func TestFiles_GoWithTheirLastMessage(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.know(bridge.Owner{PN: me}, bridge.Contact{JID: anna, Name: new("Anna")})
 	sticker := func(minute int, name string) exporttest.Say {
@@ -438,6 +450,7 @@ func TestFiles_GoWithTheirLastMessage(t *testing.T) {
 
 // TestFiles_ThatNoMessageHas are removed at the next start; others stay.
 func TestFiles_ThatNoMessageHas(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.imports(exporttest.LocaleOf("de").Zip(t, exporttest.Android, exporttest.Talk(exporttest.Android)))
 	if _, err := w.kept.Add(strings.NewReader("of an import that ended early"), "a.jpg", bridge.MediaImage, false); err != nil {
@@ -465,6 +478,7 @@ func TestFiles_ThatNoMessageHas(t *testing.T) {
 
 // TestRetention_TakesTheFiles of imported messages along.
 func TestRetention_TakesTheFiles(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.imports(exporttest.LocaleOf("de").Zip(t, exporttest.Android, exporttest.Talk(exporttest.Android)))
 	removed, err := w.store.Retain(t.Context(), time.Date(2025, 6, 1, 0, 0, 0, 0, time.UTC))

@@ -31,6 +31,7 @@ func photos(t *testing.T, which ...int) []byte {
 
 // TestImport_PhotosOfOneMinute are told apart by what is in them, where that is known.
 func TestImport_PhotosOfOneMinute(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	for i, step := range []struct {
 		export []byte
@@ -78,6 +79,7 @@ func TestImport_PhotosOfOneMinute(t *testing.T) {
 
 // TestImport_WhatIsReceivedAsMoreThanText is in exports as text, or as a file.
 func TestImport_WhatIsReceivedAsMoreThanText(t *testing.T) {
+	t.Parallel()
 	const phoneL, poll = "[13.01.25, 10:00:01] Anna: \u200e", "POLL:\nWhat time?\nOPTION: Eight (1 vote)\nOPTION: Nine (0 votes)"
 	card := exporttest.Zip(t, exporttest.Entry{Name: "_chat.txt", Data: []byte("13.01.25, 10:00 - Anna: Zoë Doe.vcf (Datei angehängt)")}, exporttest.Entry{Name: "Zoë Doe.vcf", Data: []byte("BEGIN:VCARD")})
 	const once, anew = "0 imported, 1 duplicates, 0 media, 0 system", "1 imported, 0 duplicates, 0 media, 0 system"
@@ -116,6 +118,7 @@ func TestImport_WhatIsReceivedAsMoreThanText(t *testing.T) {
 
 // TestImport_APollThatWentOn is the same with more votes.
 func TestImport_APollThatWentOn(t *testing.T) {
+	t.Parallel()
 	const poll = "13.01.25, 10:00 - Anna: POLL:\nWhat time?\nOPTION: Eight (%d vote)\nOPTION: Nine (0 votes)\n"
 	w := newWorld(t)
 	w.imports(fmt.Appendf(nil, poll, 1))
@@ -134,6 +137,7 @@ func TestImport_APollThatWentOn(t *testing.T) {
 
 // TestImport_DocumentsWithoutTheirFiles get them later, however the text was read without them.
 func TestImport_DocumentsWithoutTheirFiles(t *testing.T) {
+	t.Parallel()
 	const head = "13.01.25, 10:00 - Anna: "
 	text := head + "my (final) plan.pdf (Datei angehängt)\nread this\n" + head + "README (Datei angehängt)\n" +
 		head + "see README (it is good)\n" + head + "other.pdf (Datei angehängt)\n"
@@ -184,6 +188,7 @@ func TestImport_DocumentsWithoutTheirFiles(t *testing.T) {
 // TestImport_FilesThatAreLeftOutInAnotherWay are the same: exports of the two phones, and with files
 // and without, name files, titles and contacts differently.
 func TestImport_FilesThatAreLeftOutInAnotherWay(t *testing.T) {
+	t.Parallel()
 	const head, mark = "13.01.25, 10:00 - Anna: ", "\u200e"
 	iPhone := func(lines ...string) []byte {
 		return []byte(mark + "[13.01.25, 10:00:00] Anna: " + strings.Join(lines, "\n"+mark+"[13.01.25, 10:00:00] Anna: ") + "\n")
@@ -222,6 +227,7 @@ func TestImport_FilesThatAreLeftOutInAnotherWay(t *testing.T) {
 // TestImport_DeletedLater leaves what was imported before: the message does not come a second time as
 // a deleted one.
 func TestImport_DeletedLater(t *testing.T) {
+	t.Parallel()
 	const head, gone = "13.01.25, 10:00 - Anna: ", "Diese Nachricht wurde gelöscht\n"
 	for _, test := range []struct {
 		name  string

@@ -41,6 +41,7 @@ func (w *world) authors(chat bridge.JID) []string {
 // TestImport_AWrongNameIsCorrected by the next import that says whose it is: nothing is doubled, and
 // what others have written stays theirs.
 func TestImport_AWrongNameIsCorrected(t *testing.T) {
+	t.Parallel()
 	minute := time.Date(2025, 1, 13, 10, 0, 0, 0, time.UTC)
 	say := func(minutes int, who, text string) exporttest.Say {
 		return exporttest.Say{At: minute.Add(time.Duration(minutes) * time.Minute), Who: who, Text: text}
@@ -89,6 +90,7 @@ func TestImport_AWrongNameIsCorrected(t *testing.T) {
 // TestImport_WrongNamesAreCorrected, however many were wrong, several times, and in parts: in the end
 // the chat is as if they had been right from the beginning.
 func TestImport_WrongNamesAreCorrected(t *testing.T) {
+	t.Parallel()
 	for seed := range longtest.Else[uint64](6, 20) {
 		r := rand.New(rand.NewPCG(seed, 0))
 		people := []bridge.JID{anna, sofia, me}
@@ -124,6 +126,7 @@ func TestImport_WrongNamesAreCorrected(t *testing.T) {
 
 // TestImport_AWrongNameIsCorrectedInTheEnd, though the import that corrects it ends early.
 func TestImport_AWrongNameIsCorrectedInTheEnd(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.know(bridge.Owner{PN: me})
 	var text strings.Builder
@@ -155,6 +158,7 @@ func TestImport_AWrongNameIsCorrectedInTheEnd(t *testing.T) {
 
 // TestImport_AWrongNameDoubledWhatWasReceived: correcting it leaves what came over the connection.
 func TestImport_AWrongNameDoubledWhatWasReceived(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	const group = bridge.JID("120363000000000001@g.us")
 	minute := time.Date(2025, 1, 13, 10, 0, 0, 0, time.UTC)
@@ -173,6 +177,7 @@ func TestImport_AWrongNameDoubledWhatWasReceived(t *testing.T) {
 // TestImport_NamesThatDifferInCase are two people where an export has both, and one where another
 // phone writes the name so.
 func TestImport_NamesThatDifferInCase(t *testing.T) {
+	t.Parallel()
 	const mama, capitals, again = "13.01.25, 10:00 - Mama: soft\n", "13.01.25, 10:01 - MAMA: LOUD\n", "13.01.25, 10:02 - Mama: soft again\n"
 	two := []string{"MAMA?: LOUD", "Mama?: soft", "Mama?: soft again"}
 	known := []string{"Anna: LOUD", "Sofía: soft", "Sofía: soft again"}
@@ -221,6 +226,7 @@ func TestImport_NamesThatDifferInCase(t *testing.T) {
 
 // TestImport_TheJIDOfAName stays what it was: messages are stored under it.
 func TestImport_TheJIDOfAName(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.imports([]byte("13.01.25, 10:00 - Zoë: hi\n13.01.25, 10:01 - ZOË: HI\n"))
 	if m := w.messages(chatJID("Weekend")); m[0].SenderJID != "801311070845813935@import" || m[1].SenderJID == m[0].SenderJID {
@@ -230,6 +236,7 @@ func TestImport_TheJIDOfAName(t *testing.T) {
 
 // TestImport_OneName in a chat with a person is theirs, unless it is the account's.
 func TestImport_OneName(t *testing.T) {
+	t.Parallel()
 	const shop, alex = "13.01.25, 10:00 - Shop: code 1\n", "13.01.25, 10:01 - Alex: thanks\n"
 	for _, test := range []struct {
 		name, own string // the account's
@@ -265,6 +272,7 @@ func TestImport_OneName(t *testing.T) {
 
 // TestImport_ANumberOutside is not the chat's person, though nobody else is left.
 func TestImport_ANumberOutside(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.know(bridge.Owner{PN: me}, bridge.Contact{JID: anna, Name: new("Anna")}, bridge.Contact{JID: me, PushName: new("Ada")})
 	for _, export := range []string{"13.01.25, 10:00 - +34 600 100 101: hi\n", "13.01.25, 10:00 - +34 600 100 101: hi\n13.01.25, 10:01 - Ada: hi\n"} {

@@ -4,6 +4,7 @@ import "testing"
 
 // TestImport_PlacesAndSentences show what was said of a place, or where it is.
 func TestImport_PlacesAndSentences(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	const link = ": https://maps.google.com/?q=52.5,13.4"
 	export := []byte("13.01.25, 10:00 - Anna: location" + link + "\n13.01.25, 10:01 - Anna: Meet us here at noon" + link)

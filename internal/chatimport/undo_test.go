@@ -59,6 +59,7 @@ func (w *world) shows() (lines []string) {
 
 // An import that is undone leaves nothing behind, whatever it stored, in any language. Repeating it stores the same again.
 func TestUndo_LeavesNothing(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"de", "es-MX", "ja", "ar-EG"} {
 		for _, p := range exporttest.Platforms {
 			t.Run(name+" on "+string(p), func(t *testing.T) {
@@ -105,6 +106,7 @@ func (w *world) removeErased() {
 
 // What another import has, too, stays as that one has it: its messages, its files and its names.
 func TestUndo_WhatAnotherImportHasStays(t *testing.T) {
+	t.Parallel()
 	const p = exporttest.Android
 	l, talk := exporttest.LocaleOf("de"), exporttest.Talk(p)
 	whole, bare, half := l.Zip(t, p, talk), []byte(l.Text(p, false, talk)), l.Zip(t, p, talk[:5])
@@ -157,6 +159,7 @@ func TestUndo_WhatAnotherImportHasStays(t *testing.T) {
 
 // Received messages stay as they were before the import, also those that the import gave a file.
 func TestUndo_ReceivedMessagesStayAsTheyWere(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	minute := time.Date(2025, 1, 13, 10, 0, 0, 0, time.UTC)
 	live := func(id, text string) bridge.Message {
@@ -190,6 +193,7 @@ func TestUndo_ReceivedMessagesStayAsTheyWere(t *testing.T) {
 
 // A name that an import gave to the wrong person is forgotten with it, and what earlier imports have is again as it was.
 func TestUndo_AWrongName(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.know(bridge.Owner{PN: me})
 	export := []byte("13.01.25, 10:00 - Ada: Hi\n13.01.25, 10:01 - Anna: Hi\n13.01.25, 10:02 - Bob: Hi")
@@ -210,6 +214,7 @@ func TestUndo_AWrongName(t *testing.T) {
 
 // An undo that ends early is continued by the next start.
 func TestUndo_ContinuesAfterAStop(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	var text strings.Builder
 	for i := range 1000 {

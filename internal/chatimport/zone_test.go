@@ -15,6 +15,7 @@ func anyZone(r *Request) { r.Zone = nil }
 
 // Without a zone, texts that are stored already say it; otherwise the import asks, and stores nothing.
 func TestImport_FindsTheTimeZone(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	at := time.Date(2025, 1, 13, 8, 0, 0, 0, time.UTC)
 	live := func(id, text string, minutes int) bridge.Message {
@@ -63,6 +64,7 @@ func TestImport_FindsTheTimeZone(t *testing.T) {
 
 // A name with colons is one name wherever it is known from, and otherwise ends at the first colon.
 func TestImport_NamesWithColons(t *testing.T) {
+	t.Parallel()
 	const dentist = bridge.JID("15550002222@s.whatsapp.net")
 	android := []byte("13.01.25, 10:00 - Dr. Ruiz: Dentist: see you at 10:30\n13.01.25, 10:01 - Anna: note: bring it\n")
 	iphone := []byte("[13.01.25, 10:00:00] Dr. Ruiz: Dentist: see you at 10:30\n[13.01.25, 10:01:00] Anna: note: bring it\n")

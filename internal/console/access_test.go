@@ -11,6 +11,7 @@ import (
 
 // A visitor with a limited token reads which rights are missing, not how to configure the service.
 func TestAccess_LimitedTokensShowTheirRights(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, func(o *console.Options) { o.EnableSend = true })
 	s.try("brt_LIMITED").want(t, http.StatusSeeOther, "/console/")
 	const limits = "You can read one chat. Your token doesn’t allow sending."
@@ -38,6 +39,7 @@ func TestAccess_LimitedTokensShowTheirRights(t *testing.T) {
 
 // Every page shows the account's state.
 func TestFrame_SaysTheState(t *testing.T) {
+	t.Parallel()
 	for state, want := range map[string][]string{
 		`{"status":"open","since":"2026-11-21T08:15:30.000Z"}`:                                    {"Account: </span>Connected<"},
 		`{"status":"closed","lastError":"replaced elsewhere","since":"2026-11-21T08:15:30.000Z"}`: {"Account: </span>Disconnected<", "<strong>Disconnected.</strong>", "Replaced elsewhere."},
@@ -56,6 +58,7 @@ func TestFrame_SaysTheState(t *testing.T) {
 
 // The overview shows that the account's number is registered elsewhere.
 func TestOverview_ShowsASecurityNotice(t *testing.T) {
+	t.Parallel()
 	s, _ := overAPI(t, map[string]http.HandlerFunc{
 		"/api/auth/status": replies(`{"status":"open","since":"2026-11-21T08:15:30.000Z","securityNotice":` +
 			`{"kind":"device_logout","at":"2026-11-21T08:15:30.000Z","message":"another phone (<i>M</i>) takes the number over"}}`),
@@ -68,6 +71,7 @@ func TestOverview_ShowsASecurityNotice(t *testing.T) {
 
 // Without an account the overview is the page for linking one.
 func TestOverview_OfAnUnlinkedBridgeIsThePairing(t *testing.T) {
+	t.Parallel()
 	s, _ := overAPI(t, map[string]http.HandlerFunc{
 		"/api/auth/status": replies(`{"status":"needs-pair","since":"2026-11-21T08:15:30.000Z","qr":"2@abc"}`),
 	})
@@ -81,6 +85,7 @@ func TestOverview_OfAnUnlinkedBridgeIsThePairing(t *testing.T) {
 
 // The settings start with actions and end with the folded environment.
 func TestSettings_TheEnvironmentIsLast(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, func(o *console.Options) { o.Settings = []console.Setting{{Name: "DEVICE_NAME", Value: "bridged"}} })
 	s.logIn()
 	page := s.get("/console/settings").want(t, http.StatusOK, "").body

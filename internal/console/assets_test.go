@@ -15,6 +15,7 @@ import (
 
 // Scripts and styles are compressed for browsers that accept it, and plain for others.
 func TestAssets_AreCompressed(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	ask := func(name, accepted string) *httptest.ResponseRecorder {
 		r := httptest.NewRequest(http.MethodGet, "http://127.0.0.1/console/assets/"+name, nil)

@@ -15,6 +15,7 @@ func aCall(id, state string) string {
 
 // A ringing call can be declined with the scope send. Other calls show how they ended.
 func TestCalls_AreShownAndRejected(t *testing.T) {
+	t.Parallel()
 	answers := map[string]http.HandlerFunc{
 		"/api/calls":           replies(`{"count":2,"calls":[` + aCall("K1", "ringing") + `,` + aCall("K2", "missed") + `],"nextCursor":"next"}`),
 		"/api/calls/K1/reject": replies(`{"ok":true,"id":"K1","chatJid":"` + grace + `"}`),

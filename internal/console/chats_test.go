@@ -24,6 +24,7 @@ func answersBy(parameter string, lists map[string]string) http.HandlerFunc {
 // Pinned chats come first, archived ones have their own list, and rows show the delivery of own
 // messages.
 func TestChats_PinnedFirstArchivedApart(t *testing.T) {
+	t.Parallel()
 	s, _ := overAPI(t, map[string]http.HandlerFunc{"/api/chats": answersBy("pinned", map[string]string{
 		"true":  `{"chats":[` + listedChat(club, "Readers", `"pinned":true,"mutedUntil":"9999-12-31T23:59:59.999Z"`) + `],"nextCursor":null}`,
 		"false": `{"chats":[` + listedChat(grace, "Grace", `"lastMessage":{"msgId":"M1","fromMe":true,"messageType":"conversation","content":"On my way","timestamp":"2026-11-21T10:00:00.000Z","status":"read"}`) + `],"nextCursor":null}`,
@@ -48,6 +49,7 @@ func TestChats_PinnedFirstArchivedApart(t *testing.T) {
 
 // A row's menu changes the chat by the API. Visitors who may only read have no menu.
 func TestChats_AreChangedFromTheList(t *testing.T) {
+	t.Parallel()
 	s, all := overAPI(t, map[string]http.HandlerFunc{
 		"/api/chats/" + grace: replies(listedChat(grace, "Grace", `"unreadCount":0`)), "/api/chats/" + grace + "/read": replies(`{"ok":true}`),
 	})
@@ -73,6 +75,7 @@ func TestChats_AreChangedFromTheList(t *testing.T) {
 
 // A notification is for messages of others in chats that are neither muted nor archived.
 func TestNotice_IsQuietForMutedChats(t *testing.T) {
+	t.Parallel()
 	for rest, quiet := range map[string]string{`"archived":false`: "false", `"archived":true`: "true", `"mutedUntil":"9999-12-31T23:59:59.999Z"`: "true"} {
 		s, _ := overAPI(t, map[string]http.HandlerFunc{
 			"/api/chats/" + grace: replies(listedChat(grace, "Grace", rest)), "/api/chats/" + grace + "/messages/M1": replies(`{"chatJid":"` + grace + `","message":` + aMessage("M1", false, "20") + `}`),
@@ -86,6 +89,7 @@ func TestNotice_IsQuietForMutedChats(t *testing.T) {
 
 // Typed operators (in:, from:, kind:, since:, until:) become filters of the search.
 func TestSearch_UnderstandsOperators(t *testing.T) {
+	t.Parallel()
 	asked := ""
 	s, _ := overAPI(t, map[string]http.HandlerFunc{
 		"/api/chats": replies(`{"chats":[` + listedChat(grace, "Grace", `"unreadCount":0`) + `],"nextCursor":null}`), "/api/chats/" + grace: replies(listedChat(grace, "Grace", `"unreadCount":0`)),

@@ -176,6 +176,7 @@ func (s *site) logIn() answer {
 }
 
 func TestLogin_TheTokenGivesASession(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	s.get("/").want(t, http.StatusSeeOther, "/console/")
 	s.get("/console/").want(t, http.StatusSeeOther, "/login")
@@ -203,6 +204,7 @@ func TestLogin_TheTokenGivesASession(t *testing.T) {
 }
 
 func TestLogin_RedirectsOnlyToTheConsole(t *testing.T) {
+	t.Parallel()
 	for next, want := range map[string]string{
 		"/console/chats?q=x": "/console/chats?q=x", "": "/console/", "https://example.com/console/": "/console/",
 		"//example.com/console/": "/console/", "/api/auth/status": "/console/", "/console/../login": "/console/", `/console/\example.com`: "/console/%5Cexample.com",
@@ -218,6 +220,7 @@ func TestLogin_RedirectsOnlyToTheConsole(t *testing.T) {
 // Wrong tokens are answered slowly; a correct one is accepted at once, because many people may share
 // an address.
 func TestLogin_WrongTokensAreSlowedDown(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	for range 5 {
 		s.try("a-wrong-token-of-some-length").want(t, http.StatusForbidden, "")
@@ -233,6 +236,7 @@ func TestLogin_WrongTokensAreSlowedDown(t *testing.T) {
 
 // The login does not read a long form of an unauthenticated client.
 func TestLogin_LongFormsAreNotRead(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	form := url.Values{"token": {token}}
 	for length, want := range map[int]int{15 << 10: http.StatusSeeOther, 17 << 10: http.StatusRequestEntityTooLarge} {
@@ -249,6 +253,7 @@ func TestLogin_LongFormsAreNotRead(t *testing.T) {
 }
 
 func TestLogin_WithoutItsFormIsRefused(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	s.get("/login")
 	s.do(http.MethodPost, "/login", url.Values{"token": {token}}).want(t, http.StatusForbidden, "")
@@ -257,6 +262,7 @@ func TestLogin_WithoutItsFormIsRefused(t *testing.T) {
 
 // When a session ends, another tab redirects to the login. A login form that is open stays valid.
 func TestLogin_AnotherFormLeavesTheFirstValid(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	first := s.get("/login").csrf()
 	s.get("/login")
@@ -264,6 +270,7 @@ func TestLogin_AnotherFormLeavesTheFirstValid(t *testing.T) {
 }
 
 func TestLoginLink_IsValidOnce(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	link, late := s.console.LoginLink(), s.console.LoginLink()
 	s.get(link).want(t, http.StatusSeeOther, "/console/")
@@ -275,6 +282,7 @@ func TestLoginLink_IsValidOnce(t *testing.T) {
 }
 
 func TestSession_Ends(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	page := s.logIn()
 	s.do(http.MethodPost, "/console/logout", url.Values{"csrf": {page.csrf()}}).want(t, http.StatusSeeOther, "/login")
@@ -286,6 +294,7 @@ func TestSession_Ends(t *testing.T) {
 
 // After a logout the cookie is invalid.
 func TestSession_EndsAtTheLogout(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	page := s.logIn()
 	at, err := url.Parse(s.server.URL + "/console/")
@@ -299,6 +308,7 @@ func TestSession_EndsAtTheLogout(t *testing.T) {
 }
 
 func TestSession_LinksOfOtherSitesLoadTwice(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	s.header.Set("Sec-Fetch-Site", "cross-site")
 	page := s.get("/console/chats?q=%22%3E").want(t, http.StatusOK, "").body
@@ -309,6 +319,7 @@ func TestSession_LinksOfOtherSitesLoadTwice(t *testing.T) {
 
 // A limited token opens a session with its rights, which ends when the token is revoked.
 func TestLogin_WithLessPower(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	s.do(http.MethodPost, "/login", url.Values{"token": {" brt_LIMITED "}, "csrf": {s.get("/login").csrf()}}).want(t, http.StatusSeeOther, "/console/")
 	s.get("/console/").want(t, http.StatusSeeOther, "/console/chats")
@@ -334,6 +345,7 @@ func TestLogin_WithLessPower(t *testing.T) {
 // All requests of a reverse proxy have its address, so visitors are counted by the address in its
 // headers.
 func TestLogin_CountsVisitorsOfAProxySeparately(t *testing.T) {
+	t.Parallel()
 	behind := &url.URL{Scheme: "http", Host: "bridge.example.com"}
 	s := newSite(t, func(o *console.Options) { o.PublicURLs = []*url.URL{behind} })
 	s.header.Set("Host", behind.Host)
@@ -349,6 +361,7 @@ func TestLogin_CountsVisitorsOfAProxySeparately(t *testing.T) {
 
 // The body of an unauthenticated request is not read, with any method.
 func TestGuard_ReadsNoUnauthenticatedBody(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	for _, path := range []string{"/login", "/console/", "/"} {
 		body := &counted{}
@@ -386,6 +399,7 @@ func (c *counted) Read(p []byte) (int, error) {
 
 // A token tree cannot end the sessions of others.
 func TestSession_OneTokenTreeClosesItsOwn(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, func(o *console.Options) {
 		o.Tree = func(_ context.Context, secret string) (int64, bool) {
 			if secret == token {

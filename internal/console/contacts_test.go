@@ -11,6 +11,7 @@ const alan = "447700900123@s.whatsapp.net"
 
 // Contacts have headings by letter, saved or not.
 func TestContacts_HaveHeadingsByLetter(t *testing.T) {
+	t.Parallel()
 	s, all := overAPI(t, map[string]http.HandlerFunc{
 		"/api/contacts": replies(strings.Replace(contactsList(knownContact(alan, "Élodie <b>", ""), knownContact(grace, "", "eve"), knownContact("49151000077@s.whatsapp.net", "", "")), `"nextCursor":null`, `"nextCursor":"n1"`, 1)),
 	})
@@ -28,6 +29,7 @@ func TestContacts_HaveHeadingsByLetter(t *testing.T) {
 }
 
 func TestPerson_ShowsAllNames(t *testing.T) {
+	t.Parallel()
 	s, _ := overAPI(t, map[string]http.HandlerFunc{
 		"/api/contacts/" + grace: replies(strings.Replace(knownContact(grace, "Grace Hopper", "gracie"), `"username":null`, `"username":"grace.h"`, 1)),
 	})
@@ -45,6 +47,7 @@ func TestPerson_ShowsAllNames(t *testing.T) {
 // A number in any format opens its chat, even without messages. A number that is not on WhatsApp gets
 // an error next to the field.
 func TestNewChat_BeginsByNumber(t *testing.T) {
+	t.Parallel()
 	s, all := overAPI(t, map[string]http.HandlerFunc{
 		"/api/contacts/check": func(w http.ResponseWriter, r *http.Request) {
 			replies(`{"results":[{"phone":"447700900123","jid":"`+alan+`","isBusiness":false}]}`)(w, r)
@@ -75,6 +78,7 @@ func TestNewChat_BeginsByNumber(t *testing.T) {
 }
 
 func TestNewChat_ShowsErrorsNextToTheField(t *testing.T) {
+	t.Parallel()
 	answer := replies(`{"results":[{"phone":"447700900123","jid":null,"isBusiness":false}]}`)
 	s, _ := overAPI(t, map[string]http.HandlerFunc{"/api/contacts/check": func(w http.ResponseWriter, r *http.Request) { answer(w, r) }})
 	s.logIn()
@@ -92,6 +96,7 @@ func TestNewChat_ShowsErrorsNextToTheField(t *testing.T) {
 
 // A group is created with people chosen by name. A notice names the ones who could not be added.
 func TestNewGroup_IsMadeOfChosenPeople(t *testing.T) {
+	t.Parallel()
 	refused := false
 	s, all := overAPI(t, map[string]http.HandlerFunc{
 		"/api/contacts": replies(contactsList(knownContact(grace, "Grace", ""), knownContact(alan, "Alan", ""))),
@@ -130,6 +135,7 @@ func TestNewGroup_IsMadeOfChosenPeople(t *testing.T) {
 // Browsers cache pictures and missing pictures. A missing picture is no error, which browsers would
 // log for each row.
 func TestPictures_AreCachedByBrowsers(t *testing.T) {
+	t.Parallel()
 	const path = "/api/contacts/" + grace + "/picture"
 	var answer http.HandlerFunc
 	s, all := overAPI(t, map[string]http.HandlerFunc{
@@ -173,6 +179,7 @@ func TestPictures_AreCachedByBrowsers(t *testing.T) {
 
 // The scope send permits blocking and unblocking. The form shows a refusal.
 func TestPerson_IsBlockedAndUnblocked(t *testing.T) {
+	t.Parallel()
 	const page = "/console/people/15550100301%40s.whatsapp.net"
 	blocked, refused := "false", false
 	s, all := overAPI(t, map[string]http.HandlerFunc{

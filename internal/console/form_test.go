@@ -25,6 +25,7 @@ const chatsByName = `{"count":3,"chats":[{"jid":"` + grace + `","name":"Grace, H
 
 // A refused form shows the typed values again, with the error next to its field.
 func TestForms_RetainTypedValues(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		path, api, refusal string
 		form               url.Values
@@ -92,6 +93,7 @@ func TestForms_RetainTypedValues(t *testing.T) {
 
 // The script gets the errors by field.
 func TestForms_AnswerTheScriptByField(t *testing.T) {
+	t.Parallel()
 	s, _ := overAPI(t, nil)
 	form := url.Values{"csrf": {s.logIn().csrf()}, "phone": {"0171"}}
 	s.header.Set("Accept", "application/json")
@@ -102,6 +104,7 @@ func TestForms_AnswerTheScriptByField(t *testing.T) {
 
 // A field takes several chats by name, number or JID; names may have commas.
 func TestChoose_ChatsByName(t *testing.T) {
+	t.Parallel()
 	s, all := overAPI(t, map[string]http.HandlerFunc{
 		"/api/chats": func(w http.ResponseWriter, r *http.Request) {
 			if q := r.URL.Query().Get("q"); q != "" && !strings.Contains("grace, hopper", strings.ToLower(q)) {
@@ -137,6 +140,7 @@ func TestChoose_ChatsByName(t *testing.T) {
 
 // Another number does not unlink the account, and stays in its field.
 func TestUnlink_RetainsTheNumber(t *testing.T) {
+	t.Parallel()
 	s, _ := overAPI(t, map[string]http.HandlerFunc{
 		"/api/auth/status": replies(`{"status":"open","hasSession":true,"user":{"jid":"15550100200@s.whatsapp.net","phone":"15550100200"},"since":"2026-11-21T08:15:30.000Z"}`),
 	})

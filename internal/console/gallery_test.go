@@ -13,6 +13,7 @@ import (
 // TestGallery_ShowsItsTabsByMonth: the tabs have pictures, files and links, each with a link to its
 // message.
 func TestGallery_ShowsItsTabsByMonth(t *testing.T) {
+	t.Parallel()
 	message := func(id string, month time.Month, kind bridge.MediaType) bridge.Message {
 		return bridge.Message{
 			ID: id, SenderJID: grace, PushName: "Grace", MessageType: "x", Timestamp: bridge.At(time.Date(2026, month, 3, 8, 0, 0, 0, time.UTC)),

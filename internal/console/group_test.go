@@ -48,6 +48,7 @@ const infoOfClub = "/console/chats/120363025246125486%40g.us/info"
 
 // TestGroup_AdminsAdminister: the page has forms for members, requests, the link and settings.
 func TestGroup_AdminsAdminister(t *testing.T) {
+	t.Parallel()
 	s, all := overAPI(t, aGroup(true, map[string]http.HandlerFunc{
 		"/api/groups/" + club + "/participants": replies(`{"ok":true,"jid":"` + club + `","participants":[{"jid":"` + grace + `","status":"done","error":null}]}`),
 		"/api/groups/" + club + "/leave":        replies(`{"ok":true,"jid":"` + club + `"}`),
@@ -100,6 +101,7 @@ func TestGroup_AdminsAdminister(t *testing.T) {
 
 // A new picture reaches the API with the session's token. The form shows a refusal.
 func TestGroup_ForwardsThePicture(t *testing.T) {
+	t.Parallel()
 	refuses := false
 	s, all := overAPI(t, aGroup(true, map[string]http.HandlerFunc{"/api/groups/" + club + "/picture": func(w http.ResponseWriter, r *http.Request) {
 		if refuses {
@@ -127,6 +129,7 @@ func TestGroup_ForwardsThePicture(t *testing.T) {
 
 // Members who are not admins, and visitors without the scope send, can only read.
 func TestGroup_IsReadOnlyForMembers(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		admin bool
 		token string
@@ -147,6 +150,7 @@ func TestGroup_IsReadOnlyForMembers(t *testing.T) {
 
 // A refused form shows the error and the typed values.
 func TestGroup_FormsShowRefusals(t *testing.T) {
+	t.Parallel()
 	detail := aGroup(true, nil)["/api/groups/"+club]
 	s, _ := overAPI(t, aGroup(true, map[string]http.HandlerFunc{
 		"/api/groups/" + club: func(w http.ResponseWriter, r *http.Request) {
@@ -175,6 +179,7 @@ func TestGroup_FormsShowRefusals(t *testing.T) {
 
 // Large groups show some members first, and all on request or in a search.
 func TestGroup_LargeOnesAreSearched(t *testing.T) {
+	t.Parallel()
 	var members []string
 	for i := range 120 {
 		members = append(members, fmt.Sprintf(`{"jid":"4915100%05d@s.whatsapp.net","displayName":"Member %03d"}`, i, i))
@@ -191,6 +196,7 @@ func TestGroup_LargeOnesAreSearched(t *testing.T) {
 
 // A forwarded message has its own key for each chat. A failed chat is named and stays chosen.
 func TestForward_SendsWithAKeyEach(t *testing.T) {
+	t.Parallel()
 	fails := ""
 	const path = "/console/chats/" + grace + "/messages/M1/forward"
 	s, all := overAPI(t, map[string]http.HandlerFunc{
@@ -240,6 +246,7 @@ func TestForward_SendsWithAKeyEach(t *testing.T) {
 // A picture can be removed if there is one or if that is unknown. Afterwards the browser's cached one
 // is not shown.
 func TestGroup_ExistingPicturesCanBeRemoved(t *testing.T) {
+	t.Parallel()
 	detail := httptest.NewRecorder()
 	aGroup(true, nil)["/api/groups/"+club](detail, nil)
 	for name, c := range map[string]struct {

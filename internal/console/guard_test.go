@@ -10,6 +10,7 @@ import (
 )
 
 func TestGuard_HeadersOfAllAnswers(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	want := map[string]string{
 		"X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY", "Referrer-Policy": "same-origin",
@@ -32,6 +33,7 @@ func TestGuard_HeadersOfAllAnswers(t *testing.T) {
 
 // Only the page of a writable chat may use the microphone.
 func TestGuard_TheMicrophoneIsForVoiceNotes(t *testing.T) {
+	t.Parallel()
 	chat := "/console/chats/" + escapedGrace
 	s, _ := overAPI(t, aChat())
 	s.logIn()
@@ -49,6 +51,7 @@ func TestGuard_TheMicrophoneIsForVoiceNotes(t *testing.T) {
 }
 
 func TestGuard_NamesOfOtherSitesAreRefused(t *testing.T) {
+	t.Parallel()
 	public, err := url.Parse("https://bridge.example.com")
 	if err != nil {
 		t.Fatal(err)
@@ -70,6 +73,7 @@ func TestGuard_NamesOfOtherSitesAreRefused(t *testing.T) {
 }
 
 func TestGuard_PostsOfOtherSitesAreRefused(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	form := url.Values{"csrf": {s.logIn().csrf()}, "zone": {"Asia/Tokyo"}}
 	for _, sent := range []http.Header{
@@ -89,6 +93,7 @@ func TestGuard_PostsOfOtherSitesAreRefused(t *testing.T) {
 }
 
 func TestGuard_PostsWithoutTheTokenOfTheirSessionAreRefused(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	own := s.logIn().csrf()
 	other := newSite(t).logIn().csrf()
@@ -101,6 +106,7 @@ func TestGuard_PostsWithoutTheTokenOfTheirSessionAreRefused(t *testing.T) {
 }
 
 func TestGuard_FormsAreBounded(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	form := url.Values{"csrf": {s.logIn().csrf()}, "zone": {strings.Repeat("x", 2<<20)}}
 	s.do(http.MethodPost, "/console/zone", form).want(t, http.StatusRequestEntityTooLarge, "")

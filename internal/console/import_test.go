@@ -56,6 +56,7 @@ func fieldsOf(t *testing.T, sent apiCall) map[string]string {
 
 // A dry run shows the result, with a field for each unknown name.
 func TestImport_ShowsTheDryRun(t *testing.T) {
+	t.Parallel()
 	s, all, csrf := importing(t, http.StatusOK, dryRun)
 	page := s.upload(t, "/console/import", [][2]string{{"csrf", csrf}, {"chat", ""}, {"chat", "Old friends"}, {"timezone", "Europe/Madrid"}, {"order", ""}}).want(t, http.StatusOK, "").body
 	for _, want := range []string{
@@ -80,6 +81,7 @@ func TestImport_ShowsTheDryRun(t *testing.T) {
 
 // The import has the chosen names, and redirects to its page.
 func TestImport_SendsThePeopleOfNames(t *testing.T) {
+	t.Parallel()
 	s, all, csrf := importing(t, http.StatusAccepted, `{"id":"J2","state":"running","chatJid":"`+grace+`","doubtful":[],"unknownNames":[]}`)
 	fields := [][2]string{
 		{"csrf", csrf},
@@ -117,6 +119,7 @@ func TestImport_SendsThePeopleOfNames(t *testing.T) {
 
 // A name that the bridge matched to the wrong person can be corrected.
 func TestImport_CorrectsNames(t *testing.T) {
+	t.Parallel()
 	s, all, csrf := importing(t, http.StatusOK, dryRun)
 	fields := [][2]string{{"csrf", csrf}, {"chat", "Old friends"}, {"timezone", "UTC"}, {"name-0", "Olga O'Neil"}, {"name-1", "Xaver"}, {"name-2", "Anna"}, {"person-2", grace}}
 	page := s.upload(t, "/console/import", fields).want(t, http.StatusOK, "").body
@@ -132,6 +135,7 @@ func TestImport_CorrectsNames(t *testing.T) {
 
 // If dates are ambiguous, the page shows the dates of each order.
 func TestImport_AsksHowDatesAreRead(t *testing.T) {
+	t.Parallel()
 	s, _, csrf := importing(t, http.StatusConflict, ambiguous)
 	page := s.upload(t, "/console/import", [][2]string{{"csrf", csrf}, {"chat", "Old friends"}, {"timezone", "UTC"}}).want(t, http.StatusConflict, "").body
 	for _, want := range []string{`type="radio" name="order" value="DMY"`, "1 February 2025", `type="radio" name="order" value="MDY"`, "2 January 2025", "1/2/25, 10:00"} {
@@ -143,6 +147,7 @@ func TestImport_AsksHowDatesAreRead(t *testing.T) {
 
 // The form shows refusals next to their fields.
 func TestImport_ShowsErrors(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ refusal, want string }{
 		{`{"error":"timezone must be a zone like Europe/Berlin: \"Atlantis\" is not known","code":"invalid_request"}`, `<span>The time zone must be a zone like Europe/Berlin: &#34;Atlantis&#34; is not known.</span>`},
 		{`{"error":"the archive is encrypted: export the chat again","code":"invalid_request"}`, `role="alert" id="fault" tabindex="-1" dir="auto">The archive is encrypted: export the chat again.</p>`},
@@ -174,6 +179,7 @@ func TestImport_ShowsErrors(t *testing.T) {
 
 // The page of an import refreshes until the end, and then links to the chat.
 func TestImport_IsFollowed(t *testing.T) {
+	t.Parallel()
 	states := map[string][]string{
 		`"state":"running","error":null`:              {`data-every="1"`, `max="40" value="30"`, "30 of 40 messages", "You can leave this page"},
 		`"state":"done","error":null`:                 {`href="` + gracePath + `"`, "1 name stays as it is", "2 lines may have been read wrongly, or left out.", "Line 12", "&lt;b&gt;1/13/25", "It is much older."},
@@ -205,6 +211,7 @@ func TestImport_IsFollowed(t *testing.T) {
 
 // The list shows the states of imports. A button cancels a running import and undoes a finished one.
 func TestImport_IsListedAndUndone(t *testing.T) {
+	t.Parallel()
 	s, all := overAPI(t, map[string]http.HandlerFunc{
 		"/api/imports": replies(`{"count":2,"imports":[
 			{"id":"J2","state":"undone","error":null,"chatJid":"` + grace + `","fileName":"<b>chat</b>.zip","startedAt":"2026-11-21T08:15:30.000Z","imported":3},
@@ -228,6 +235,7 @@ func TestImport_IsListedAndUndone(t *testing.T) {
 
 // Visitors without the scope manage find no link and get no page.
 func TestImport_RequiresManage(t *testing.T) {
+	t.Parallel()
 	s, all, _ := importing(t, http.StatusOK, dryRun)
 	if list := s.get("/console/chats").body; !strings.Contains(list, `href="/console/import"`) {
 		t.Error("the chats do not lead to imports")
@@ -256,6 +264,7 @@ func TestImport_RequiresManage(t *testing.T) {
 // An imported chat has the reason in place of the composer. Its messages name their senders and say
 // that they were imported.
 func TestImport_ChatIsForReading(t *testing.T) {
+	t.Parallel()
 	const chat = "000000000000000007@import"
 	message := `{"msgId":"EXPORT-1","chatJid":"` + chat + `","senderJid":"000000000000000008@import","pushName":"Olga","fromMe":false,"imported":true,"messageType":"conversation","content":"without me","timestamp":"2026-10-21T10:00:00.000Z"}`
 	s, _ := overAPI(t, map[string]http.HandlerFunc{

@@ -11,6 +11,7 @@ const choir = "1203630954126421017@g.us"
 
 // The composer of a group suggests the members except the account itself.
 func TestMentions_AreOfTheMembers(t *testing.T) {
+	t.Parallel()
 	member := func(jid, name string) string {
 		return `{"jid":"` + jid + `","lid":null,"username":null,"displayName":"` + name + `","isAdmin":false,"isSuperAdmin":false,"label":""}`
 	}
@@ -37,6 +38,7 @@ func TestMentions_AreOfTheMembers(t *testing.T) {
 
 // An edit that adds mentions retains the old ones in the text.
 func TestEdit_RetainsAndAddsMentions(t *testing.T) {
+	t.Parallel()
 	const path = "/api/chats/" + choir + "/messages/OWN"
 	s, all := overAPI(t, map[string]http.HandlerFunc{path: func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodGet {

@@ -24,6 +24,7 @@ func contactsList(contacts ...string) string {
 // TestNames_AreTheSameEverywhere: the name of the address book wins in bubbles, quotes, mentions,
 // reactions, votes, lists, search results and calls. A page requests all names in one call.
 func TestNames_AreTheSameEverywhere(t *testing.T) {
+	t.Parallel()
 	const dora = "49151000077@s.whatsapp.net"
 	token, quoted := "@49151000077", "M0"
 	message := bridge.Message{
@@ -87,6 +88,7 @@ func TestNames_AreTheSameEverywhere(t *testing.T) {
 
 // A chat without a name shows its number, and so do its messages.
 func TestNames_NumbersLookTheSame(t *testing.T) {
+	t.Parallel()
 	s, _ := overAPI(t, map[string]http.HandlerFunc{
 		"/api/chats": replies(`{"count":1,"chats":[{"jid":"` + grace + `","isGroup":false,"name":"15550100301","participants":2}],"nextCursor":null}`),
 	})

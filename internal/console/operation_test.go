@@ -47,6 +47,7 @@ func tried(t *testing.T) (*site, *[]apiCall) {
 
 // The reference lists all calls; each has a page with a form.
 func TestReference_ListsCallsWithTheirPaths(t *testing.T) {
+	t.Parallel()
 	s, _ := tried(t)
 	s.logIn()
 	list := s.get("/console/api").want(t, http.StatusOK, "").body
@@ -75,6 +76,7 @@ func TestReference_ListsCallsWithTheirPaths(t *testing.T) {
 
 // A call uses the visitor's token, and the page shows its answer.
 func TestReference_TriesACall(t *testing.T) {
+	t.Parallel()
 	s, all := tried(t)
 	csrf := s.logIn().csrf()
 	try := func(operation string, form url.Values) answer {
@@ -121,6 +123,7 @@ func TestReference_TriesACall(t *testing.T) {
 
 // A file is a link, and browsers do not run it.
 func TestReference_FilesAreLinks(t *testing.T) {
+	t.Parallel()
 	s, _ := tried(t)
 	page := s.do(http.MethodPost, "/console/api/getPicture", url.Values{"csrf": {s.logIn().csrf()}, "path.jid": {grace}}).want(t, http.StatusOK, "").body
 	link := "/console/api/getPicture/file?path.jid=15550100301%40s.whatsapp.net"
@@ -136,6 +139,7 @@ func TestReference_FilesAreLinks(t *testing.T) {
 
 // A call with a file forwards the fields and the file after a confirmation, with the visitor's token.
 func TestReference_TriesACallWithAFile(t *testing.T) {
+	t.Parallel()
 	s, all := tried(t)
 	csrf := s.logIn().csrf()
 	page := s.get("/console/api/sendIt").want(t, http.StatusOK, "").body

@@ -7,6 +7,7 @@ import (
 
 // TestOverview_ShowsTheQuotaOfNewChats if the network has named one.
 func TestOverview_ShowsTheQuotaOfNewChats(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct{ quota, want string }{
 		"no limit": {"null", ""},
 		"a warning": {
@@ -30,6 +31,7 @@ func TestOverview_ShowsTheQuotaOfNewChats(t *testing.T) {
 
 // TestOverview_ShowsTheConnection: the delivered queue, an expiring version, a pause of logins.
 func TestOverview_ShowsTheConnection(t *testing.T) {
+	t.Parallel()
 	for status, want := range map[string][]string{
 		`{"status":"open","since":"2026-11-21T08:15:30.000Z","catchingUp":{"received":405,"expected":711}}`: {"in the meantime: 405 of 711"},
 		`{"status":"open","since":"2026-11-21T08:15:30.000Z","lastError":"the network will refuse this client's version",

@@ -51,6 +51,7 @@ func replies(body string) http.HandlerFunc {
 }
 
 func TestSend_RetainsItsKey(t *testing.T) {
+	t.Parallel()
 	s, all := overAPI(t, map[string]http.HandlerFunc{"/api/messages/send": replies(`{"ok":true,"msgId":"M1","chatJid":"` + grace + `"}`)})
 	form := url.Values{"csrf": {s.logIn().csrf()}, "kind": {"text"}, "key": {"key-1"}, "reply": {"Q1"}, "text": {"one\r\ntwo"}}
 	s.do(http.MethodPost, "/console/chats/"+grace+"/send", form).want(t, http.StatusSeeOther, "/console/chats/"+url.PathEscape("15550100301")+"%40s.whatsapp.net")
@@ -73,6 +74,7 @@ func TestSend_RetainsItsKey(t *testing.T) {
 
 // Every form becomes one call of the API.
 func TestSend_EveryKind(t *testing.T) {
+	t.Parallel()
 	s, all := overAPI(t, nil)
 	token := s.logIn().csrf()
 	for _, c := range []struct{ form, path, body string }{
@@ -138,6 +140,7 @@ func (s *site) upload(t *testing.T, path string, fields [][2]string) answer {
 }
 
 func TestSendFile_ForwardsTheFile(t *testing.T) {
+	t.Parallel()
 	s, all := overAPI(t, map[string]http.HandlerFunc{"/api/messages/send-file": replies(`{"ok":true,"msgId":"M1","chatJid":"` + grace + `"}`)})
 	token := s.logIn().csrf()
 	upload := func(csrf string) answer {
@@ -157,6 +160,7 @@ func TestSendFile_ForwardsTheFile(t *testing.T) {
 }
 
 func TestMedia_ShowsOnlySafeTypes(t *testing.T) {
+	t.Parallel()
 	kind := ""
 	s, _ := overAPI(t, map[string]http.HandlerFunc{"/api/messages/media/" + grace + "/M1": func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", kind)
@@ -185,6 +189,7 @@ func TestMedia_ShowsOnlySafeTypes(t *testing.T) {
 }
 
 func TestUnlink_AsksForTheNumber(t *testing.T) {
+	t.Parallel()
 	s, all := overAPI(t, map[string]http.HandlerFunc{
 		"/api/auth/status": replies(`{"status":"open","hasSession":true,"user":{"jid":"15550100200@s.whatsapp.net","phone":"15550100200"},"since":"2026-11-21T08:15:30.000Z"}`),
 		"/api/auth/logout": replies(`{"ok":true,"unlinked":true}`),
@@ -215,6 +220,7 @@ func TestUnlink_AsksForTheNumber(t *testing.T) {
 
 // A page shows the sentence of the API's refusal. An unknown address is not found.
 func TestPages_NotFound(t *testing.T) {
+	t.Parallel()
 	s, _ := overAPI(t, nil)
 	s.logIn()
 	for _, path := range []string{"/console/nowhere", "/console/chats/x", "/console/chats/" + grace, "/console/webhooks/x", "/console/media/x/y"} {
@@ -225,6 +231,7 @@ func TestPages_NotFound(t *testing.T) {
 }
 
 func TestTokens_AreMadeAndRevoked(t *testing.T) {
+	t.Parallel()
 	var made, revoked string
 	s, all := overAPI(t, map[string]http.HandlerFunc{
 		"/api/tokens": func(w http.ResponseWriter, r *http.Request) {
@@ -265,6 +272,7 @@ func TestTokens_AreMadeAndRevoked(t *testing.T) {
 
 // A hook is created, with its address shown once, tested, changed and deleted.
 func TestHooks_AreManaged(t *testing.T) {
+	t.Parallel()
 	const hook = `{"id":7,"name":"<b>pushes","chatJid":"` + grace + `","template":"gitea","hasSecret":true,"enabled":true,"lastDeliveryAt":null,"lastFailedAt":null,` +
 		`"lastError":"the signature is <i>wrong</i>","createdAt":"2026-11-21T08:15:30.000Z","updatedAt":"2026-11-21T08:15:30.000Z"`
 	s, all := overAPI(t, map[string]http.HandlerFunc{
@@ -333,6 +341,7 @@ func TestHooks_AreManaged(t *testing.T) {
 
 // The page shows the address that services use, even if the visitor uses another one.
 func TestHooks_ShowTheAddressForServices(t *testing.T) {
+	t.Parallel()
 	public := &url.URL{Scheme: "https", Host: "bridge.example.com", Path: "/wa"}
 	var s *site
 	s = newSite(t, func(o *console.Options) {
@@ -357,6 +366,7 @@ func TestHooks_ShowTheAddressForServices(t *testing.T) {
 // A webhook is created, with its secret shown once, tested, changed and deleted. A delivery can be
 // sent again.
 func TestWebhooks_AreManaged(t *testing.T) {
+	t.Parallel()
 	const hook = `{"id":3,"url":"https://hooks.example.com/<b>","types":[],"chats":["` + grace + `"],"excludeChats":[],"chatType":"individual","fromMe":false,"chat":"` + grace + `","format":"waha","formatOptions":{"events":["message"],"headers":{"X-Flow":"7"}},"allowPrivate":false,"enabled":true,"source":"api","cursor":1,"pending":0,"dead":1,` +
 		`"lastDeliveredAt":null,"lastFailedAt":null,"lastError":"the receiver answered <i>500</i>","createdAt":"2026-11-21T08:15:30.000Z","updatedAt":"2026-11-21T08:15:30.000Z"`
 	const delivery = `{"id":9,"webhookId":3,"eventId":42,"eventType":"message.created","eventAt":"2026-11-21T08:15:30.000Z","chatJid":"` + grace + `","status":"dead","attempts":866,` +

@@ -42,6 +42,7 @@ func aChat() map[string]http.HandlerFunc {
 
 // Own messages can be edited for a limited time, and deleted. Unread chats can be marked as read.
 func TestChanges_AreOfferedIfPossible(t *testing.T) {
+	t.Parallel()
 	s, _ := overAPI(t, aChat())
 	s.logIn()
 	page := s.get("/console/chats/"+escapedGrace).want(t, http.StatusOK, "").body
@@ -66,6 +67,7 @@ func TestChanges_AreOfferedIfPossible(t *testing.T) {
 }
 
 func TestChanges_ReachTheAPI(t *testing.T) {
+	t.Parallel()
 	s, all := overAPI(t, aChat())
 	token := s.logIn().csrf()
 	chat := "/console/chats/" + escapedGrace
@@ -110,6 +112,7 @@ func writes(all []apiCall) (found []apiCall) {
 
 // The page shows the sentence of the API's refusal.
 func TestChanges_RefusalsAreShown(t *testing.T) {
+	t.Parallel()
 	answers := aChat()
 	answers["/api/chats/"+grace+"/messages/OLD"] = func(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusBadRequest)

@@ -14,6 +14,7 @@ const heidi bridge.JID = "15550009999@s.whatsapp.net"
 // TestChat_ShowsMetadataOfMessages: ads, albums, answers to events, added options, pins and kept
 // messages.
 func TestChat_ShowsMetadataOfMessages(t *testing.T) {
+	t.Parallel()
 	moment := bridge.At(time.Date(2026, 11, 21, 8, 15, 30, 0, time.UTC))
 	until := bridge.At(moment.AddDate(0, 1, 0))
 	says := func(id string) bridge.Message {

@@ -11,6 +11,7 @@ import (
 
 // A theme is stored until the system's is chosen, and applies to the login too.
 func TestTheme_IsRemembered(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	csrf := s.logIn().csrf()
 	choose := func(theme string) answer {
@@ -34,6 +35,7 @@ func TestTheme_IsRemembered(t *testing.T) {
 
 // Browsers can install the console: the manifest is complete and its icons exist.
 func TestManifest_CanBeInstalled(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	link := strings.SplitN(strings.SplitN(s.get("/login").body, `rel="manifest" href="`, 2)[1], `"`, 2)[0]
 	found := s.get(link).want(t, http.StatusOK, "")

@@ -10,6 +10,7 @@ import (
 
 // TestChat_ShowsTheUsername next to the number, with markup escaped.
 func TestChat_ShowsTheUsername(t *testing.T) {
+	t.Parallel()
 	const fay = "236395184570399@lid"
 	m := bridge.Message{Chat: fay, ID: "M1", SenderJID: fay, SenderLID: fay, MessageType: "conversation", Content: "hello", Reactions: []bridge.MessageReaction{}}
 	items, err := bridge.EncodeJSON([]bridge.Message{m})

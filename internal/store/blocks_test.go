@@ -21,6 +21,7 @@ func blocked(t *testing.T, s *Store) (jids []bridge.JID) {
 
 // A list replaces what was known before, and the chats that change are logged once.
 func TestBlocks_FollowTheList(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	save(t, s, owner(), says(alice, alice, "M1", 1, "hi"), bridge.Contact{JID: bobLID, PushName: ptr("bobby")})
 	updates := func() (n int) {

@@ -48,6 +48,7 @@ func stateOf(t testing.TB, s *Store, id string) string {
 }
 
 func TestCalls_StatesFollowEachOther(t *testing.T) {
+	t.Parallel()
 	const (
 		ringing, missed, rejected, ended, elsewhere = bridge.CallRinging, bridge.CallMissed, bridge.CallRejected, bridge.CallEnded, bridge.CallAnsweredElsewhere
 	)
@@ -83,6 +84,7 @@ func TestCalls_StatesFollowEachOther(t *testing.T) {
 
 // What a stranger tells of somebody else's call does not count.
 func TestCalls_OnlyThoseConcernedTellOfTheirEnd(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	save(t, s, owner(), bridge.Identity{PN: alice, LID: aliceLID}, rings(aliceLID, "C", 0))
 	for _, stranger := range []bridge.CallChange{
@@ -108,6 +110,7 @@ func TestCalls_OnlyThoseConcernedTellOfTheirEnd(t *testing.T) {
 }
 
 func TestCalls_ListIsPagedNewestFirst(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	save(t, s, bridge.Group{JID: club, Name: "Club"})
 	for i := range 7 {
@@ -158,6 +161,7 @@ func TestCalls_ListIsPagedNewestFirst(t *testing.T) {
 // A person who was known by a LID alone keeps their calls under the number, and so
 // do the events.
 func TestCalls_GoWithTheirPerson(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	save(t, s, says(alice, alice, "M", 0, "hi"), rings(aliceLID, "C", 1))
 	save(t, s, bridge.Identity{PN: alice, LID: aliceLID})
@@ -176,6 +180,7 @@ func TestCalls_GoWithTheirPerson(t *testing.T) {
 // What rang when the process ended was missed, and so is what rings for too long.
 // The log says so once.
 func TestCalls_ThatNobodyTellsOfAreMissed(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStore(t)
 		save(t, s, rings(alice, "OLD", 0), rings(bob, "DONE", 1))
@@ -206,6 +211,7 @@ func TestCalls_ThatNobodyTellsOfAreMissed(t *testing.T) {
 // A call that was missed while the bridge was away is never said to ring. Another
 // device may have taken or rejected it.
 func TestCalls_ThatRangDuringAnOutageAreMissed(t *testing.T) {
+	t.Parallel()
 	for state, want := range map[bridge.CallState]string{
 		"":                           "missed -1",
 		bridge.CallEnded:             "missed 1",
@@ -232,6 +238,7 @@ func TestCalls_ThatRangDuringAnOutageAreMissed(t *testing.T) {
 // TestCalls_MissedAtARestartGetTheirEnd: the network reports the end of a call only after the
 // restart that marked it as missed. The end is stored and logged, once.
 func TestCalls_MissedAtARestartGetTheirEnd(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	save(t, s, rings(alice, "C", 0))
 	save(t, s, bridge.CallsMissed{})
@@ -247,6 +254,7 @@ func TestCalls_MissedAtARestartGetTheirEnd(t *testing.T) {
 
 // Thousands of calls by one stranger take a bounded place, and others' stay.
 func TestCalls_OfOneStrangerAreBounded(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	flood := []bridge.Fact{rings(alice, "FIRST", 0)}
 	for i := range maxCallsOfOne + 200 {
@@ -266,6 +274,7 @@ func TestCalls_OfOneStrangerAreBounded(t *testing.T) {
 }
 
 func TestCalls_GoWithTheirAge(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	for i := range retainBatch + 3 {
 		save(t, s, rings(alice, fmt.Sprint("A", i), i))
@@ -279,6 +288,7 @@ func TestCalls_GoWithTheirAge(t *testing.T) {
 }
 
 func TestPlans_OfCallsAreCheap(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	save(t, s, rings(alice, "A", 0))
 	since := at(1) // the whole list is walked in its order, up to the page's end

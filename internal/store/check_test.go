@@ -58,6 +58,7 @@ func hit(t *testing.T, path string, random *rand.Rand, pages int) {
 // sentence that says what to do, at the latest when the background has looked
 // at every page.
 func TestDamage_IsCalledByItsName(t *testing.T) {
+	t.Parallel()
 	whole := filled(t)
 	original, err := os.ReadFile(whole)
 	if err != nil {
@@ -120,6 +121,7 @@ func saysRemedy(t *testing.T, what string, err error) {
 // TestDamage_OfTheIndexAloneIsRepaired: nothing is lost that cannot be made
 // again from the messages.
 func TestDamage_OfTheIndexAloneIsRepaired(t *testing.T) {
+	t.Parallel()
 	path := filled(t)
 	run(t, path, "PRAGMA writable_schema = 1; UPDATE grams_data SET block = zeroblob(100) WHERE id > 10")
 	s := openStore(t, path)
@@ -135,6 +137,7 @@ func TestDamage_OfTheIndexAloneIsRepaired(t *testing.T) {
 // TestCheck_TellsAPassingErrorUntilItHasPassed: an I/O error that has passed
 // must not stay in the status until a restart, nor hide damage that was found.
 func TestCheck_TellsAPassingErrorUntilItHasPassed(t *testing.T) {
+	t.Parallel()
 	s := &Store{o: Options{Log: zerolog.Nop()}}
 	answer := func(damaged map[string]string, err error) func(context.Context) (map[string]string, error) {
 		return func(context.Context) (map[string]string, error) { return damaged, err }

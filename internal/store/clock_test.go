@@ -11,6 +11,7 @@ import (
 // TestClock_LeapsExpireNothing sets the machine's clock by years, ahead and
 // back, under a store with a live Idempotency-Key.
 func TestClock_LeapsExpireNothing(t *testing.T) {
+	t.Parallel()
 	for name, leap := range map[string]time.Duration{"ahead": 10 * 365 * 24 * time.Hour, "back": -10 * 365 * 24 * time.Hour} {
 		t.Run(name, func(t *testing.T) {
 			ran, set := time.Duration(0), time.Duration(0)

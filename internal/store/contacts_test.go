@@ -40,6 +40,7 @@ func namesOf(list []bridge.KnownContact) (jids []bridge.JID) {
 }
 
 func TestContacts_ShowEachPersonOnce(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	save(t, s, owner(), bridge.Contact{JID: alice, Name: ptr("Alice"), PushName: ptr("al")}, bridge.Contact{JID: aliceLID, BusinessName: ptr("Alice's Flowers")},
 		bridge.Contact{JID: bobLID, PushName: ptr("bobby")}, says(alice, alice, "M1", 1, "hi"))
@@ -68,6 +69,7 @@ func TestContacts_ShowEachPersonOnce(t *testing.T) {
 }
 
 func TestContacts_FindNamesAndNumbers(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	save(t, s, bridge.Contact{JID: alice, Name: ptr("ΑΛΊΚΗ Straße"), BusinessName: ptr("Flowers")}, bridge.Contact{JID: bob, PushName: ptr("İbrahim")},
 		bridge.Contact{JID: bobLID, PushName: ptr("1970")})
@@ -83,6 +85,7 @@ func TestContacts_FindNamesAndNumbers(t *testing.T) {
 }
 
 func TestContacts_OfSomeChatsAlone(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	save(t, s, bridge.Identity{PN: alice, LID: aliceLID}, bridge.Contact{JID: bobLID}, bridge.Contact{JID: carol, Name: ptr("Carol")})
 	for _, c := range []struct{ only, want []bridge.JID }{
@@ -99,6 +102,7 @@ func TestContacts_OfSomeChatsAlone(t *testing.T) {
 // Names that are equal, longer than what is sorted by, or missing, neither hide
 // a contact nor show it twice. That a page costs its rows is what the plan shows.
 func TestContacts_PagesAreWhole(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	many := longtest.Else(2_000, 10_000)
 	var facts []bridge.Fact
@@ -137,6 +141,7 @@ func TestContacts_PagesAreWhole(t *testing.T) {
 }
 
 func TestContacts_RefuseCursorsOfOtherLists(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	for _, cursor := range []string{"x", "§", sqlite.Cursor(read.ListChats, 1, alice), sqlite.Cursor(read.ListContacts, "!", "x", 1), sqlite.Cursor(read.ListContacts, false, "x", "")} {
 		_, err := s.Contacts(t.Context(), bridge.ContactQuery{Cursor: cursor})

@@ -15,6 +15,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"bridged/internal/bridge"
+	"bridged/internal/longtest"
 )
 
 // The benchmarks run on a made-up store of BRIDGED_BENCH_MESSAGES messages
@@ -27,6 +28,7 @@ const (
 )
 
 func TestMain(m *testing.M) {
+	longtest.AtOnce(6)
 	code := m.Run()
 	if benchCorpus.s != nil {
 		benchCorpus.s.Close()

@@ -79,6 +79,7 @@ func secretMessage(id string, seconds int) (m bridge.Message, words []string) {
 }
 
 func TestDeletion_LeavesNothingOnTheDisk(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	m, words := secretMessage("A1", 1)
 	save(t, s, m)
@@ -100,6 +101,7 @@ func TestDeletion_LeavesNothingOnTheDisk(t *testing.T) {
 // TestEdit_LeavesNothingOnTheDisk of what was edited away: it may have been a
 // secret.
 func TestEdit_LeavesNothingOnTheDisk(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	before := says(alice, alice, "A1", 1, "ꙮꙮꙮ the-password wïth-accents"+strings.Repeat(" and more", 700))
 	before.Raw = []byte("protobuf-with-it" + strings.Repeat(" and more", 1000))
@@ -119,6 +121,7 @@ func TestEdit_LeavesNothingOnTheDisk(t *testing.T) {
 }
 
 func TestRetain_LeavesNothingOnTheDisk(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	var words []string
 	for i := range 200 {
@@ -140,6 +143,7 @@ func TestRetain_LeavesNothingOnTheDisk(t *testing.T) {
 // TestDeletion_UnderTraffic deletes at random among messages of all sizes that
 // come, grow and shrink: pages are split, merged and freed.
 func TestDeletion_UnderTraffic(t *testing.T) {
+	t.Parallel()
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	random := rand.New(rand.NewPCG(seed, 0))
@@ -171,6 +175,7 @@ func TestDeletion_UnderTraffic(t *testing.T) {
 // TestDeletion_WhileSomebodyReads: a reader keeps the log as it was; it is cut
 // off as soon as the reader is done, and nobody waits for that meanwhile.
 func TestDeletion_WhileSomebodyReads(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	m, words := secretMessage("A1", 1)
 	save(t, s, m)
@@ -201,6 +206,7 @@ func TestDeletion_WhileSomebodyReads(t *testing.T) {
 // Slow reads of which each begins before the last one ends would keep the log
 // from ever being cut off.
 func TestDeletion_WhileReadsOverlap(t *testing.T) {
+	t.Parallel()
 	const slow = 250 * time.Millisecond
 	s := newStore(t)
 	m, words := secretMessage("A1", 1)
@@ -255,6 +261,7 @@ func TestDeletion_WhileReadsOverlap(t *testing.T) {
 // TestDeletion_IsFinishedAfterAKill begins with the files that a killed process
 // leaves behind.
 func TestDeletion_IsFinishedAfterAKill(t *testing.T) {
+	t.Parallel()
 	live := newStore(t)
 	m, words := secretMessage("A1", 1)
 	save(t, live, m)
@@ -289,6 +296,7 @@ func TestDeletion_IsFinishedAfterAKill(t *testing.T) {
 // TestEraser_ForgetsNoDeletion that is committed while an earlier one is
 // finished.
 func TestEraser_ForgetsNoDeletion(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	s.stop() // the background finishes nothing
 	s.done.Wait()
@@ -309,6 +317,7 @@ func TestEraser_ForgetsNoDeletion(t *testing.T) {
 // TestDeletion_IsFinishedByAStop: a stop right after a deletion finishes it, whatever the
 // background was doing when its context ended.
 func TestDeletion_IsFinishedByAStop(t *testing.T) {
+	t.Parallel()
 	for i := range longtest.Else(4, 12) {
 		s := newStore(t)
 		m, words := secretMessage("A1", 1)

@@ -157,6 +157,7 @@ func TestEvents_PassOverWhatIsNotAskedFor(t *testing.T) {
 }
 
 func TestPlans_OfTheLogAreCheap(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	for bits := range 1 << 6 {
 		var q read.EventQuery

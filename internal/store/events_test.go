@@ -40,6 +40,7 @@ func lines(list []bridge.Event) []string {
 }
 
 func TestEvents_ShowEveryKindOfChangeAsItIsNow(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	save(t, s, owner(), bridge.Status{Status: bridge.StateOpen, HasSession: true})
 	save(t, s, says(club, alice, "A1", 1, "first"))
@@ -76,6 +77,7 @@ func TestEvents_ShowEveryKindOfChangeAsItIsNow(t *testing.T) {
 // What could not be decrypted has its type once it can, also where an edit came first, and
 // once only.
 func TestEvents_SayWhenAMessageIsDecrypted(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	save(t, s, owner(), placeholder(club, alice, "A1", 1), placeholder(club, alice, "A2", 2))
 	save(t, s, says(club, alice, "A1", 1, "at last"))
@@ -91,6 +93,7 @@ func TestEvents_SayWhenAMessageIsDecrypted(t *testing.T) {
 // An event says what of a message has changed, a reaction that was removed too, and all
 // that one transaction changes is one event.
 func TestEvents_SayWhatChanged(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	save(t, s, owner(), says(club, alice, "A1", 1, "first"))
 	react := func(emoji string, second int) bridge.ReactionChange {
@@ -120,6 +123,7 @@ func TestEvents_SayWhatChanged(t *testing.T) {
 }
 
 func TestEvents_AreReadFromANumberOn(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	for i := range 10 {
 		save(t, s, says(alice, alice, fmt.Sprintf("A%d", i), i, "x"), says(bob, bob, fmt.Sprintf("B%d", i), i, "x"))
@@ -154,6 +158,7 @@ func TestEvents_AreReadFromANumberOn(t *testing.T) {
 }
 
 func TestEvents_WakeWhoWaits(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	seen := make(chan bridge.Event)
 	go func() {
@@ -195,6 +200,7 @@ func TestEvents_WakeWhoWaits(t *testing.T) {
 }
 
 func TestEvents_TellThatSomeAreGone(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	ctx := context.Background()
 	for i := range 5 {
@@ -221,6 +227,7 @@ func TestEvents_TellThatSomeAreGone(t *testing.T) {
 }
 
 func TestEvents_OfWhatIsGoneAreLeftOut(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	save(t, s, says(alice, alice, "A1", 1, "by number"), says(aliceLID, aliceLID, "A1", 1, "by LID"), says(aliceLID, aliceLID, "A2", 2, "by LID"))
 	save(t, s, bridge.Identity{PN: alice, LID: aliceLID})
@@ -232,6 +239,7 @@ func TestEvents_OfWhatIsGoneAreLeftOut(t *testing.T) {
 }
 
 func TestEvents_AreReadOnceForManyReaders(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	save(t, s, says(alice, alice, "A1", 1, "first"))
 	first := events(t, s, read.EventQuery{After: 1})
@@ -246,6 +254,7 @@ func TestEvents_AreReadOnceForManyReaders(t *testing.T) {
 }
 
 func TestEvents_OfOneReaderDoNotFailWithAnother(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	save(t, s, says(alice, alice, "A1", 1, "first"))
 	gone, leave := context.WithCancel(context.Background())

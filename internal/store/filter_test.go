@@ -126,6 +126,7 @@ func (w *world) askFiltered() {
 
 // TestSearch_WithoutATextNeedsAFilter, of which each is enough.
 func TestSearch_WithoutATextNeedsAFilter(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	picture := says(alice, alice, "A1", 1, "see https://example.com")
 	picture.Media, picture.MessageType = &bridge.Media{Type: bridge.MediaImage}, "imageMessage"
@@ -154,6 +155,7 @@ func TestSearch_WithoutATextNeedsAFilter(t *testing.T) {
 // TestFilters_FollowChanges of a message: a deleted picture is none, and an edit may add a
 // link or take it away.
 func TestFilters_FollowChanges(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	picture := says(alice, alice, "A1", 1, "")
 	picture.Media, picture.MessageType = &bridge.Media{Type: bridge.MediaImage}, "imageMessage"

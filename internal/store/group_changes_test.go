@@ -12,6 +12,7 @@ import (
 
 // TestGroup_EventsSayWhatChangedAndWhoDidIt: five changes are not five equal groups.
 func TestGroup_EventsSayWhatChangedAndWhoDidIt(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	save(t, s, owner(), bridge.Identity{PN: alice, LID: aliceLID}, bridge.Group{
 		JID: club, Name: "Club", Participants: []bridge.Participant{{JID: alice, IsAdmin: true}, {JID: bob}, {JID: me}},

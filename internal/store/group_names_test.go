@@ -10,6 +10,7 @@ import (
 // TestGroup_WithoutASubjectIsNamedByItsMembers in chats, groups, searches and events, for
 // readers of one chat, too; and the name changes with the members and their names.
 func TestGroup_WithoutASubjectIsNamedByItsMembers(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	save(t, s, owner(), bridge.Identity{PN: alice, LID: aliceLID}, bridge.Contact{JID: bob, PushName: ptr("Grace")}, says(club, bob, "A1", 1, "x"))
 	shown := func(step, want string) {

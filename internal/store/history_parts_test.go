@@ -22,6 +22,7 @@ func next(t *testing.T, s *Store) bridge.HistoryPart {
 // TestHistoryParts_WaitUntilTheyAreOver: a part is there after a restart, those
 // that failed come later, and what they were read with goes at their end.
 func TestHistoryParts_WaitUntilTheyAreOver(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "bridged.db")
 	s := openStore(t, path)
 	first := bridge.HistoryPart{HistoryStep: bridge.HistoryStep{ID: "A"}, Kind: "INITIAL_BOOTSTRAP", Chunk: 1, Notification: []byte("key of A")}
@@ -74,6 +75,7 @@ func TestHistoryParts_WaitUntilTheyAreOver(t *testing.T) {
 // replace a later one, whichever comes first, and belongs to the person, not to
 // a chat that must be listed.
 func TestTimer_TheLatestSettingCounts(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	is := func(jid bridge.JID, seconds uint32, set bridge.Time) {
 		t.Helper()
@@ -102,6 +104,7 @@ func TestTimer_TheLatestSettingCounts(t *testing.T) {
 // TestChatName_CountsWhereNoneIsKnown: the phone's name for a chat gives way to
 // the address book and to a group's own subject.
 func TestChatName_CountsWhereNoneIsKnown(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	save(t, s, bridge.ChatName{JID: alice, Name: "Alice A."}, bridge.Contact{JID: alice, PushName: ptr("ali")},
 		bridge.Contact{JID: bob, Name: ptr("Bob B.")}, bridge.ChatName{JID: bob, Name: "bobby"},

@@ -13,6 +13,7 @@ import (
 )
 
 func TestChats_AreSortedByTheLatestMessageThenJID(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	save(t, s, says(alice, alice, "A1", 5, "five"), says(club, bob, "G1", 9, "nine"), says(carol, carol, "C1", 5, "five"),
 		bridge.Group{JID: "120363000000000009@g.us", Name: "silent"}, bridge.ChatTimer{Chat: bob, Seconds: 1})
@@ -55,6 +56,7 @@ func allChats(t *testing.T, s *Store, q bridge.ChatQuery) []bridge.Chat {
 }
 
 func TestChats_AreFoundByNameAndJID(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	save(t, s, bridge.Contact{JID: alice, Name: ptr("Çağla 100%")}, says(alice, alice, "A1", 4, "x"),
 		bridge.Contact{JID: bob, PushName: ptr("ΝΊΚΟΣ_")}, says(bob, bob, "B1", 3, "x"),
@@ -81,6 +83,7 @@ func TestChats_AreFoundByNameAndJID(t *testing.T) {
 }
 
 func TestChats_TakeTheBestName(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	hi := says(alice, alice, "A1", 1, "hi")
 	hi.PushName = "Ali"
@@ -123,6 +126,7 @@ func longHistory(t *testing.T, n int) *Store {
 }
 
 func TestMessages_PagesNeverOverlap(t *testing.T) {
+	t.Parallel()
 	const n = 101
 	s := longHistory(t, n)
 	for name, q := range map[string]bridge.MessageQuery{
@@ -200,6 +204,7 @@ func byOffset(t *testing.T, s *Store, q bridge.MessageQuery) []string {
 }
 
 func TestMessages_OffsetCountsFromTheCursor(t *testing.T) {
+	t.Parallel()
 	s := longHistory(t, 20)
 	q := bridge.MessageQuery{Chat: club, Order: bridge.OrderAsc, Limit: 5}
 	page, err := s.Messages(context.Background(), q)
@@ -211,6 +216,7 @@ func TestMessages_OffsetCountsFromTheCursor(t *testing.T) {
 }
 
 func TestMessages_RefusesABadCursor(t *testing.T) {
+	t.Parallel()
 	s := longHistory(t, 3)
 	save(t, s, says(bob, bob, "B1", 1, "x"))
 	chatCursor := sqlite.Cursor(read.ListChats, 1, alice)
@@ -227,6 +233,7 @@ func TestMessages_RefusesABadCursor(t *testing.T) {
 }
 
 func TestMessages_OfAChatThatIsNotStoredAreNotFound(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	ctx := context.Background()
 	_, err := s.Messages(ctx, bridge.MessageQuery{Chat: alice})
@@ -241,6 +248,7 @@ func TestMessages_OfAChatThatIsNotStoredAreNotFound(t *testing.T) {
 }
 
 func TestMessages_EndsWithTheCaller(t *testing.T) {
+	t.Parallel()
 	s := longHistory(t, 10)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()

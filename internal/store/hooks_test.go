@@ -10,6 +10,7 @@ import (
 )
 
 func TestHooks_AreKept(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	ctx := context.Background()
 	made, err := s.AddHook(ctx, bridge.Hook{Name: "pushes", Chat: aliceLID, Template: "gitea", Secret: "hush", KeyHash: []byte{1, 2}, Enabled: true})
@@ -64,6 +65,7 @@ func TestHooks_AreKept(t *testing.T) {
 
 // What a token made ends with it, also where a token below it made it.
 func TestHooks_EndWithTheirToken(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	ctx := context.Background()
 	var parent, child bridge.Token

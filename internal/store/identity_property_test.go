@@ -124,6 +124,7 @@ func dump(t *testing.T, s *Store) map[string]any {
 // TestIdentity_LearnedLateChangesNothing saves the same facts in two stores, of
 // which one learns of the identities only in their midst.
 func TestIdentity_LearnedLateChangesNothing(t *testing.T) {
+	t.Parallel()
 	for seed := range longtest.Else[uint64](2, 4) {
 		c := &crowd{r: rand.New(rand.NewPCG(seed, 9))}
 		early, late := newStore(t), newStore(t)
@@ -165,6 +166,7 @@ func pretty(t *testing.T, v any) string {
 
 // TestIdentity_SurvivesMappingsThatContradictEachOther learns arbitrary pairs.
 func TestIdentity_SurvivesMappingsThatContradictEachOther(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(3) {
 		c := &crowd{r: rand.New(rand.NewPCG(seed, 10))}
 		path := t.TempDir() + "/bridged.db"

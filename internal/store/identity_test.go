@@ -9,6 +9,7 @@ import (
 )
 
 func TestIdentity_MeansOneChatInEitherForm(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	save(t, s, bridge.Identity{PN: alice, LID: aliceLID})
 	save(t, s, says(aliceLID, aliceLID, "A1", 1, "by LID"), says(alice, alice, "A2", 2, "by number"))
@@ -26,6 +27,7 @@ func TestIdentity_MeansOneChatInEitherForm(t *testing.T) {
 }
 
 func TestIdentity_LearnedLateRenamesTheChat(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	save(t, s, says(aliceLID, aliceLID, "A1", 1, "who am I"))
 	if list := chats(t, s, bridge.ChatQuery{}); list[0].JID != aliceLID || list[0].Name != aliceLID.User() {
@@ -74,6 +76,7 @@ func twoChats(t *testing.T, s *Store) {
 }
 
 func TestIdentity_LearnedLateMakesTwoChatsOne(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	twoChats(t, s)
 	save(t, s, bridge.Identity{PN: alice, LID: aliceLID})
@@ -99,6 +102,7 @@ func TestIdentity_LearnedLateMakesTwoChatsOne(t *testing.T) {
 }
 
 func TestIdentity_LearnedLateHoldsInGroups(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	twoChats(t, s)
 	save(t, s, bridge.Identity{PN: alice, LID: aliceLID})
@@ -133,6 +137,7 @@ func TestIdentity_LearnedLateHoldsInGroups(t *testing.T) {
 }
 
 func TestIdentity_SurvivesReopening(t *testing.T) {
+	t.Parallel()
 	path := t.TempDir() + "/bridged.db"
 	s, err := Open(t.Context(), Options{Path: path})
 	if err != nil {
@@ -156,6 +161,7 @@ func TestIdentity_SurvivesReopening(t *testing.T) {
 }
 
 func TestIdentity_ANumberThatGetsANewLIDStaysThePerson(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	save(t, s, bridge.Identity{PN: alice, LID: aliceLID}, says(alice, alice, "A1", 1, "old LID"))
 	save(t, s, bridge.Identity{PN: alice, LID: bobLID}, says(bobLID, bobLID, "A2", 2, "new LID"))
@@ -167,6 +173,7 @@ func TestIdentity_ANumberThatGetsANewLIDStaysThePerson(t *testing.T) {
 }
 
 func TestIdentity_ALIDThatGetsANewNumberMovesWithoutMixingHistories(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	save(t, s, bridge.Identity{PN: alice, LID: aliceLID}, says(alice, alice, "A1", 1, "old number"))
 	save(t, s, says(bob, bob, "B1", 1, "the new number's former owner"))
@@ -183,6 +190,7 @@ func TestIdentity_ALIDThatGetsANewNumberMovesWithoutMixingHistories(t *testing.T
 }
 
 func TestIdentity_IgnoresWhatIsNoPair(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	save(t, s, bridge.Identity{}, bridge.Identity{PN: alice}, bridge.Identity{PN: aliceLID, LID: alice}, bridge.Identity{PN: club, LID: aliceLID})
 	if got := s.Canonical(aliceLID); got != aliceLID {
@@ -191,6 +199,7 @@ func TestIdentity_IgnoresWhatIsNoPair(t *testing.T) {
 }
 
 func TestOwner_IsOneAccountForGood(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	ctx := context.Background()
 	if _, known, err := s.OwnerOf(ctx); known || err != nil {
@@ -211,6 +220,7 @@ func TestOwner_IsOneAccountForGood(t *testing.T) {
 // TestOwner_IsTheSameByLIDOrSpelling: an account that WhatsApp names by the other
 // spelling of its number, or by a new number with the LID that is known, is the same.
 func TestOwner_IsTheSameByLIDOrSpelling(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	short, long := bridge.PhoneJID("553187654321"), bridge.PhoneJID("5531987654321")
 	for name, later := range map[string]bridge.Owner{"spelling": {PN: long}, "number": {PN: bob, LID: meLID}} {

@@ -15,6 +15,7 @@ func imported(m bridge.Message, changes ...bridge.Fact) bridge.Imported {
 // TestImported_IsSilent: what the history brings is there and found, and nothing
 // tells of it; what was received stays, and placeholders are filled in.
 func TestImported_IsSilent(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	ctx := context.Background()
 	live := says(alice, alice, "LIVE", 50, "as received")

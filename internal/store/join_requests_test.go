@@ -51,6 +51,7 @@ func requestsTold(t *testing.T, s *Store) (told []string) {
 // However often the network tells of a request, it is logged once; one that is made
 // again is another. Whoever asked is shown by the name that they have today.
 func TestJoinRequests_AreLoggedOnce(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	name := "Alice"
 	save(t, s, bridge.Group{JID: club, Name: "Club"})
@@ -70,6 +71,7 @@ func TestJoinRequests_AreLoggedOnce(t *testing.T) {
 }
 
 func TestMemberLabels_TheNewestCounts(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	label := func(member bridge.JID, text string, seconds int) bridge.MemberLabel {
 		return bridge.MemberLabel{Chat: club, Member: member, Label: text, SetAt: at(seconds)}

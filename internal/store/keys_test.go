@@ -13,6 +13,7 @@ import (
 
 // A request grows from its beginning to its answer, and is forgotten with its key.
 func TestKeyedRequests_AreKeptWithTheirKeys(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newStore(t)
 		is := func(want bridge.KeyedRequest) {
@@ -57,6 +58,7 @@ func TestKeyedRequests_AreKeptWithTheirKeys(t *testing.T) {
 }
 
 func TestGroupsNamed_AreThoseOfExactlyThatName(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	save(t, s, bridge.Group{JID: club, Name: "Club"}, bridge.Group{JID: "120363000000000002@g.us", Name: "club"}, says(alice, alice, "A1", 0, "Club"))
 	if got, err := s.GroupsNamed(t.Context(), "Club"); err != nil || cmp.Diff([]bridge.JID{club}, got) != "" {
@@ -65,6 +67,7 @@ func TestGroupsNamed_AreThoseOfExactlyThatName(t *testing.T) {
 }
 
 func TestGroup_ATimerIsAChange(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	save(t, s, bridge.Group{JID: club, Name: "Club", Participants: []bridge.Participant{{JID: alice}}})
 	before := logged(t, s)

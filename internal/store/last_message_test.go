@@ -23,6 +23,7 @@ func wantLast(t testing.TB, s *Store, jid bridge.JID, id, content, after string)
 }
 
 func TestLastMessage_FollowsWhatHappensToIt(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	save(t, s, owner(), bridge.Contact{JID: alice, PushName: ptr("Ali")}, bridge.Identity{PN: alice, LID: aliceLID})
 	save(t, s, says(aliceLID, aliceLID, "A1", 10, "one"), says(alice, alice, "A2", 20, "two"))
@@ -57,6 +58,7 @@ func TestLastMessage_FollowsWhatHappensToIt(t *testing.T) {
 }
 
 func TestLastMessage_IsCutBetweenSigns(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	family := "👩‍👩‍👧"
 	save(t, s, says(alice, alice, "A1", 1, strings.Repeat("ä", 198)+family+strings.Repeat("z", 60_000)))
@@ -72,6 +74,7 @@ func TestLastMessage_IsCutBetweenSigns(t *testing.T) {
 // TestPlans_OfTheLastMessagesAreLookUps: the list costs its page, however many
 // messages its chats have.
 func TestPlans_OfTheLastMessagesAreLookUps(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	p := plan(t, s, read.LastMessagesQuery, []any{"[1]"})
 	if strings.Contains(p, "TEMP B-TREE") || strings.Contains(p, "SCAN m") ||
@@ -81,6 +84,7 @@ func TestPlans_OfTheLastMessagesAreLookUps(t *testing.T) {
 }
 
 func TestSearch_MatchesNameTheirChatAndFile(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	picture := says(club, alice, "P1", 2, "needle in a picture")
 	picture.MessageType, picture.Media = "imageMessage", &bridge.Media{Type: bridge.MediaImage, MimeType: "image/jpeg", Width: 3, Caption: picture.Content}

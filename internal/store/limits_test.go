@@ -13,6 +13,7 @@ import (
 // TestSave_StrangeIDsNeitherBlockNorCollide: the store takes any text as an id,
 // also from before there was a rule for ids.
 func TestSave_StrangeIDsNeitherBlockNorCollide(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	given := []string{".", "..", "../..", "a/b", "a\x00", "a\x00b", "a\nb", "\x1b[2J", `"'`, "%00", strings.Repeat("y", 1<<20)}
 	for i, id := range given {

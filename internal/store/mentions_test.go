@@ -18,6 +18,7 @@ func hails(text string, people ...bridge.JID) bridge.Message {
 }
 
 func TestMentions_NameEachPersonOnceWithTheirWord(t *testing.T) {
+	t.Parallel()
 	both := bridge.Identity{PN: alice, LID: aliceLID}
 	named := bridge.Contact{JID: alice, Name: ptr("Alice")}
 	byNumber, byLID := "@"+alice.User(), "@"+aliceLID.User()
@@ -62,6 +63,7 @@ func TestMentions_NameEachPersonOnceWithTheirWord(t *testing.T) {
 }
 
 func TestMentions_All(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	m := says(club, carol, "M1", 1, "@all come")
 	m.ContextInfo = &bridge.ContextInfo{MentionsAll: true}
@@ -74,6 +76,7 @@ func TestMentions_All(t *testing.T) {
 // TestMentions_AreLookedForSoFar: a text of nothing but words with an @ costs
 // no page its time.
 func TestMentions_AreLookedForSoFar(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	save(t, s, hails("@"+alice.User()+strings.Repeat("@1", read.MaxTokens)+"@"+bob.User(), alice, bob))
 	c := message(t, s, club, "M1").ContextInfo

@@ -32,6 +32,7 @@ func ofAlice(t *testing.T, s *Store, jid, lid bridge.JID, want []string, names .
 }
 
 func TestIdentityChange_ANewNumberKeepsTheChat(t *testing.T) {
+	t.Parallel()
 	for name, change := range map[string]bridge.IdentityChange{
 		"and the LID":      {OldPN: alice, NewPN: aliceNew},
 		"with LIDs":        {OldPN: alice, NewPN: aliceNew, OldLID: aliceLID, NewLID: aliceLID},
@@ -55,6 +56,7 @@ func TestIdentityChange_ANewNumberKeepsTheChat(t *testing.T) {
 }
 
 func TestIdentityChange_ANewNumberAndLIDKeepTheChat(t *testing.T) {
+	t.Parallel()
 	path := t.TempDir() + "/bridged.db"
 	s, err := Open(t.Context(), Options{Path: path})
 	if err != nil {
@@ -73,6 +75,7 @@ func TestIdentityChange_ANewNumberAndLIDKeepTheChat(t *testing.T) {
 // TestIdentityChange_IsAnnouncedAfterTheFirstMessage from the new number, which has made
 // a chat of its own.
 func TestIdentityChange_IsAnnouncedAfterTheFirstMessage(t *testing.T) {
+	t.Parallel()
 	for name, lids := range map[string][2]bridge.JID{"of the same LID": {aliceLID, aliceLID}, "of another LID": {aliceLID, aliceNewLID}} {
 		t.Run(name, func(t *testing.T) {
 			s := newStore(t)
@@ -90,6 +93,7 @@ func TestIdentityChange_IsAnnouncedAfterTheFirstMessage(t *testing.T) {
 // TestIdentityChange_LeavesTheNumbersFormerOwnerAlone: the new number was Bob's. His
 // messages stay his, under his LID, and his next number is his, too.
 func TestIdentityChange_LeavesTheNumbersFormerOwnerAlone(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	bobNew := bridge.PhoneJID("4915155500002")
 	save(t, s, owner(), bridge.Identity{PN: alice, LID: aliceLID}, bridge.Identity{PN: bob, LID: bobLID},
@@ -106,6 +110,7 @@ func TestIdentityChange_LeavesTheNumbersFormerOwnerAlone(t *testing.T) {
 // TestIdentityChange_DoesNotMixUnknownHistories: the new number has messages, and nothing
 // says by whom.
 func TestIdentityChange_DoesNotMixUnknownHistories(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	save(t, s, owner(), bridge.Identity{PN: alice, LID: aliceLID}, says(alice, alice, "A1", 1, "of Alice"), says(aliceNew, aliceNew, "X1", 1, "of somebody"))
 	save(t, s, bridge.IdentityChange{OldPN: alice, NewPN: aliceNew, OldLID: aliceLID, NewLID: aliceLID})
@@ -121,6 +126,7 @@ func TestIdentityChange_DoesNotMixUnknownHistories(t *testing.T) {
 // TestIdentityChange_TheOldNumberIsGivenToSomebodyElse, who is another person from then
 // on.
 func TestIdentityChange_TheOldNumberIsGivenToSomebodyElse(t *testing.T) {
+	t.Parallel()
 	path := t.TempDir() + "/bridged.db"
 	s, err := Open(t.Context(), Options{Path: path})
 	if err != nil {
@@ -140,6 +146,7 @@ func TestIdentityChange_TheOldNumberIsGivenToSomebodyElse(t *testing.T) {
 }
 
 func TestIdentityChange_BackToTheOldNumber(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	save(t, s, owner(), bridge.Identity{PN: alice, LID: aliceLID}, says(alice, alice, "A1", 1, "hi"))
 	save(t, s, bridge.IdentityChange{OldPN: alice, NewPN: aliceNew}, bridge.IdentityChange{OldPN: aliceNew, NewPN: alice})
@@ -147,6 +154,7 @@ func TestIdentityChange_BackToTheOldNumber(t *testing.T) {
 }
 
 func TestIdentityChange_ANewLIDKeepsTheChat(t *testing.T) {
+	t.Parallel()
 	change := bridge.IdentityChange{OldLID: aliceLID, NewLID: aliceNewLID}
 	for name, known := range map[string][]bridge.Fact{
 		"with a number":               {bridge.Identity{PN: alice, LID: aliceLID}},
@@ -170,6 +178,7 @@ func TestIdentityChange_ANewLIDKeepsTheChat(t *testing.T) {
 
 // TestIdentityChange_OfALIDThatIsAnotherNumbers changes nothing.
 func TestIdentityChange_OfALIDThatIsAnotherNumbers(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	save(t, s, owner(), bridge.Identity{PN: alice, LID: aliceLID}, bridge.Identity{PN: bob, LID: bobLID}, says(alice, alice, "A1", 1, "hi"), says(bob, bob, "B1", 1, "ho"))
 	save(t, s, bridge.IdentityChange{OldLID: aliceLID, NewLID: bobLID})
@@ -180,6 +189,7 @@ func TestIdentityChange_OfALIDThatIsAnotherNumbers(t *testing.T) {
 // TestIdentityChange_OfAMember: the place in a group follows, with its rights, also when
 // nothing else says that the two are one person.
 func TestIdentityChange_OfAMember(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	save(t, s, owner(), bridge.Group{JID: club, Name: "Club", Participants: []bridge.Participant{{JID: alice, LID: aliceLID, IsAdmin: true}, {JID: bob}}})
 	save(t, s, bridge.GroupChange{JID: club, Moved: []bridge.MovedMember{{From: alice, To: bridge.Participant{JID: aliceNew, LID: aliceNewLID}}}, Timestamp: at(2)})
@@ -193,6 +203,7 @@ func TestIdentityChange_OfAMember(t *testing.T) {
 // TestIdentityChange_SurvivesContradictions saves arbitrary changes and mappings: no
 // message is lost, and a JID leads to the same person before and after a restart.
 func TestIdentityChange_SurvivesContradictions(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(4) {
 		c := &crowd{r: rand.New(rand.NewPCG(seed, 11))}
 		maybe := func(jid bridge.JID) bridge.JID {

@@ -8,6 +8,7 @@ import (
 )
 
 func TestNames_AreFoundWithoutAccents(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	save(t, s, bridge.Contact{JID: alice, Name: ptr("Sofía Ramírez")}, bridge.Contact{JID: bob, PushName: ptr("МИХАЙЛО")}, bridge.Contact{JID: carol, BusinessName: ptr("がぎ")},
 		bridge.Group{JID: club, Name: "Ἀθῆναι أحمد", Participants: []bridge.Participant{{JID: alice}, {JID: bob}}},
@@ -38,6 +39,7 @@ func TestNames_AreFoundWithoutAccents(t *testing.T) {
 
 // TestContacts_AreSortedWithoutAccents: É comes beside E, not behind Z.
 func TestContacts_AreSortedWithoutAccents(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	save(t, s, bridge.Contact{JID: alice, Name: ptr("Zoe")}, bridge.Contact{JID: bob, Name: ptr("Émile")}, bridge.Contact{JID: carol, Name: ptr("Emily")})
 	page, err := s.Contacts(context.Background(), bridge.ContactQuery{})
@@ -52,6 +54,7 @@ func TestContacts_AreSortedWithoutAccents(t *testing.T) {
 }
 
 func TestChats_AreOfOneKindEach(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	const town bridge.JID = "120363000000000009@g.us"
 	save(t, s, owner(), bridge.Group{JID: club, Name: "Club"}, bridge.Group{JID: town, Name: "Town", IsCommunity: true},

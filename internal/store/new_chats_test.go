@@ -70,6 +70,7 @@ func sentence(err error) string {
 func stranger(n int) bridge.JID { return bridge.PhoneJID(fmt.Sprint(15550300000 + n)) }
 
 func TestNewChats_ADay(t *testing.T) {
+	t.Parallel()
 	p := newPaced(t)
 	limit := bridge.NewChats{PerDay: 3}
 	for i := range 3 {
@@ -106,6 +107,7 @@ func TestNewChats_ADay(t *testing.T) {
 }
 
 func TestNewChats_Gap(t *testing.T) {
+	t.Parallel()
 	p := newPaced(t)
 	limit := bridge.NewChats{PerDay: 10, MinGap: 5 * time.Minute}
 	if wait := p.begins(limit, stranger(1)); wait != 0 {
@@ -124,6 +126,7 @@ func TestNewChats_Gap(t *testing.T) {
 // TestNewChats_AreThoseWithNothingInThem: whoever wrote first is answered at any time,
 // under either name, and for good.
 func TestNewChats_AreThoseWithNothingInThem(t *testing.T) {
+	t.Parallel()
 	limit := bridge.NewChats{PerDay: 1}
 	group := bridge.JID("120363000000000001@g.us")
 	for name, prepare := range map[string]func(p *paced) bridge.JID{
@@ -180,6 +183,7 @@ func TestNewChats_AreThoseWithNothingInThem(t *testing.T) {
 // TestNewChats_FailedTriesCountOnce: the network has seen a try, and a repetition is no
 // other stranger.
 func TestNewChats_FailedTriesCountOnce(t *testing.T) {
+	t.Parallel()
 	p := newPaced(t)
 	limit := bridge.NewChats{PerDay: 2}
 	for range 3 {
@@ -209,6 +213,7 @@ func TestNewChats_FailedTriesCountOnce(t *testing.T) {
 // TestNewChats_OtherSpellings: a chat that is known under another spelling of the number
 // is not new.
 func TestNewChats_OtherSpellings(t *testing.T) {
+	t.Parallel()
 	p := newPaced(t)
 	limit := bridge.NewChats{PerDay: 1}
 	known := bridge.PhoneJID("553187654321")

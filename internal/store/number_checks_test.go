@@ -11,6 +11,7 @@ import (
 )
 
 func TestNumberChecks_AreKeptForADay(t *testing.T) {
+	t.Parallel()
 	p := newPaced(t)
 	checks := []bridge.NumberCheck{{Phone: alice.User(), JID: aliceLID, IsBusiness: true}, {Phone: "4930123456"}}
 	save(t, p.Store, checks[0], checks[1])
@@ -34,6 +35,7 @@ func TestNumberChecks_AreKeptForADay(t *testing.T) {
 }
 
 func TestLookUps_AreLimitedByTheHour(t *testing.T) {
+	t.Parallel()
 	p := newPaced(t)
 	reserve := func(after time.Duration, count int, wait time.Duration) {
 		t.Helper()
@@ -71,6 +73,7 @@ func TestLookUps_AreLimitedByTheHour(t *testing.T) {
 
 // Tokens leave a quarter of an hour's look-ups to BRIDGE_TOKEN.
 func TestLookUps_HaveAReserveForTheOperator(t *testing.T) {
+	t.Parallel()
 	p := newPaced(t)
 	for i, c := range []struct {
 		tree  int64

@@ -17,6 +17,7 @@ import (
 )
 
 func TestOpen_KeepsTheFilesPrivate(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "bridged.db")
 	s := openStore(t, path)
 	save(t, s, says(alice, alice, "A1", 1, "hi"))
@@ -32,6 +33,7 @@ func TestOpen_KeepsTheFilesPrivate(t *testing.T) {
 }
 
 func TestOpen_ReopensItsFiles(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "with space & ?#%.db")
 	for i, id := range []string{"A1", "A2", "A3"} {
 		s, err := Open(t.Context(), Options{Path: path})
@@ -65,6 +67,7 @@ func written(t *testing.T) string {
 }
 
 func TestOpen_RefusesInvalidFiles(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct {
 		spoil func(t *testing.T, path string)
 		want  string
@@ -142,6 +145,7 @@ func run(t *testing.T, path, query string) {
 }
 
 func TestOpen_BeginsAgainAfterAnUnfinishedCreation(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "bridged.db")
 	write(t, path+".new", "half a sto")
 	write(t, path+".new-wal", "half a log")
@@ -149,6 +153,7 @@ func TestOpen_BeginsAgainAfterAnUnfinishedCreation(t *testing.T) {
 }
 
 func TestOpen_RecoversTheLogOfACrash(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	live := openStore(t, filepath.Join(dir, "bridged.db"))
 	save(t, live, says(alice, alice, "A1", 1, "only in the log"))
@@ -165,6 +170,7 @@ func TestOpen_RecoversTheLogOfACrash(t *testing.T) {
 }
 
 func TestMigrations_HaveUniqueNumbers(t *testing.T) {
+	t.Parallel()
 	entries, err := migrations.FS.ReadDir(".")
 	if err != nil {
 		t.Fatal(err)
@@ -180,6 +186,7 @@ func TestMigrations_HaveUniqueNumbers(t *testing.T) {
 }
 
 func TestSave_OnAFullDisk(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	save(t, s, says(alice, alice, "A1", 1, "before"))
 	var pages int
@@ -204,6 +211,7 @@ func TestSave_OnAFullDisk(t *testing.T) {
 }
 
 func TestClose_RefusesLaterCalls(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "bridged.db")
 	s, err := Open(t.Context(), Options{Path: path})
 	if err != nil {
@@ -227,6 +235,7 @@ func TestClose_RefusesLaterCalls(t *testing.T) {
 // TestSave_IntoRemovedFiles: a refused message is neither stored nor shown, also once the files are
 // back.
 func TestSave_IntoRemovedFiles(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "data")
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)

@@ -80,6 +80,7 @@ func longTexts(t *testing.T, s *Store) (ids []string) {
 // Long messages end a page before its limit, by cursor as by offset, and nothing is
 // left out or shown twice.
 func TestPages_EndByBytes(t *testing.T) {
+	t.Parallel()
 	s := smallPages(t)
 	want := longTexts(t, s)
 	message := func(m bridge.Message) string { return m.ID }
@@ -118,6 +119,7 @@ func TestPages_EndByBytes(t *testing.T) {
 }
 
 func TestSearch_PagesEndByBytes(t *testing.T) {
+	t.Parallel()
 	s := smallPages(t)
 	want := longTexts(t, s)
 	var found []string
@@ -143,6 +145,7 @@ func TestSearch_PagesEndByBytes(t *testing.T) {
 }
 
 func TestEvents_PagesEndByBytes(t *testing.T) {
+	t.Parallel()
 	s := smallPages(t)
 	longTexts(t, s)
 	s.Tuning.Page = 100 << 20

@@ -72,6 +72,7 @@ func withParts(id string, seconds int, word string) bridge.Message {
 }
 
 func TestParts_AreShownEverywhere(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	m := withParts("A1", 60, "one")
 	m.IsForwarded, m.Expiration = true, 86400
@@ -103,6 +104,7 @@ func TestParts_AreShownEverywhere(t *testing.T) {
 
 // A message's time may be corrected by the network, and its end with it.
 func TestParts_OwnMessagesExpireByTheNetworksTime(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	m := iSay(alice, "M1", 10, "gone soon")
 	m.Expiration = 3600
@@ -114,6 +116,7 @@ func TestParts_OwnMessagesExpireByTheNetworksTime(t *testing.T) {
 }
 
 func TestEdit_ReplacesParts(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	before := withParts("A1", 1, "before")
 	before.IsForwarded, before.Expiration = true, 3600
@@ -137,6 +140,7 @@ func TestEdit_ReplacesParts(t *testing.T) {
 // TestParts_OfWhatIsDeletedAreGone from answers and from the disk, and so are
 // those that an edit replaced.
 func TestParts_OfWhatIsDeletedAreGone(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	edited := withParts("A2", 1, "edited")
 	edited.Referral = nil // an edit would keep it

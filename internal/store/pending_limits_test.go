@@ -12,6 +12,7 @@ import (
 
 // TestPending_StrangersFillNothing and drive out nobody else's changes.
 func TestPending_StrangersFillNothing(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	save(t, s, owner(), bridge.Deletion{Chat: club, Target: "B1", By: bob, Timestamp: at(1)},
 		bridge.ReactionChange{Chat: club, Target: "B1", Sender: alice, Emoji: "👍", Timestamp: at(1)},
@@ -49,6 +50,7 @@ func TestPending_StrangersFillNothing(t *testing.T) {
 
 // TestPending_ManyStrangersFillNothing either.
 func TestPending_ManyStrangersFillNothing(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	save(t, s, owner())
 	var flood []bridge.Fact
@@ -66,6 +68,7 @@ func TestPending_ManyStrangersFillNothing(t *testing.T) {
 
 // TestPending_IsForgottenAfterAWhile: what has not come by then will not come.
 func TestPending_IsForgottenAfterAWhile(t *testing.T) {
+	t.Parallel()
 	now := time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)
 	s := newStore(t)
 	at := func(age time.Duration) {

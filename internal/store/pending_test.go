@@ -40,6 +40,7 @@ func pendingCount(t *testing.T, s *Store) (count int) {
 // TestPending_IsMadeWhenTheMessageComes as if it had come after it, also when the
 // program was started again in between.
 func TestPending_IsMadeWhenTheMessageComes(t *testing.T) {
+	t.Parallel()
 	message := extensiblePoll(club, bob, "B1", 1)
 	message.Event, message.Expiration = &bridge.CalendarEvent{Name: "Lunch"}, 3600
 	for name, changes := range map[string][]bridge.Fact{
@@ -116,6 +117,7 @@ func withoutPast(list []bridge.Message) []bridge.Message {
 // TestPending_OrderChangesNothing saves the same facts in two stores, in one of
 // which changes come before their messages and people are known late.
 func TestPending_OrderChangesNothing(t *testing.T) {
+	t.Parallel()
 	for seed := range longtest.Else[uint64](2, 6) {
 		c := &crowd{r: rand.New(rand.NewPCG(seed, 11))}
 		var facts []bridge.Fact
@@ -171,6 +173,7 @@ func dumpWithoutPast(t *testing.T, s *Store) map[string]any {
 // TestPending_ADeletedTextIsNeverReadable, neither that of the message nor that of
 // an edit which came before it.
 func TestPending_ADeletedTextIsNeverReadable(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	m, words := secretMessage("A1", 1)
 	edit := rewritten(alice, alice, "A1", 2, "edit-of-A1 ")
@@ -225,6 +228,7 @@ func drain(c <-chan struct{}) bool {
 
 // TestPending_AnAdminsDeletionWaitsForTheMembers and is judged by them.
 func TestPending_AnAdminsDeletionWaitsForTheMembers(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	save(t, s, owner(), says(club, bob, "B1", 1, "by the admin"), says(club, bob, "B2", 2, "by a member"), says(club, bob, "B3", 3, "not deleted"),
 		bridge.Deletion{Chat: club, Target: "B1", By: aliceLID, Timestamp: at(4)}, bridge.Deletion{Chat: club, Target: "B2", By: carol, Timestamp: at(4)},
@@ -253,6 +257,7 @@ func shownIn(t *testing.T, s *Store, chat bridge.JID) (list []bridge.Message) {
 
 // TestPending_OutlivesThatANumberIsLearned for the LID that was postponed under.
 func TestPending_OutlivesThatANumberIsLearned(t *testing.T) {
+	t.Parallel()
 	identity := bridge.Identity{PN: alice, LID: aliceLID}
 	pending := []bridge.Fact{
 		bridge.ReactionChange{Chat: aliceLID, Target: "A1", Sender: aliceLID, Emoji: "👍", Timestamp: at(3)},
@@ -289,6 +294,7 @@ func TestPending_OutlivesThatANumberIsLearned(t *testing.T) {
 // TestPending_TextTakenBackUnderAnotherNameIsGone: another id of the message, or a
 // number that was learned for the LID of its sender.
 func TestPending_TextTakenBackUnderAnotherNameIsGone(t *testing.T) {
+	t.Parallel()
 	const secret = "ꙮ the-password"
 	identity := bridge.Identity{PN: alice, LID: aliceLID}
 	takenBack := func(chat, by bridge.JID, id string) bridge.Deletion {
@@ -312,6 +318,7 @@ func TestPending_TextTakenBackUnderAnotherNameIsGone(t *testing.T) {
 		}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			s := storeOfEdits(t)
 			save(t, s, owner())
 			for i, fact := range test.facts {

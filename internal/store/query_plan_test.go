@@ -55,6 +55,7 @@ func wantCheapPage(t *testing.T, s *Store, of func(*read.Snapshot) (string, []an
 }
 
 func TestPlans_OfTheChatsListAreCheap(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	for _, kind := range []bridge.ChatType{"", bridge.ChatsAll, bridge.ChatsGroup, bridge.ChatsIndividual} {
 		for _, q := range []string{"", "x"} {
@@ -75,6 +76,7 @@ func TestPlans_OfTheChatsListAreCheap(t *testing.T) {
 }
 
 func TestPlans_OfTheContactsListAreCheap(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	for _, q := range []string{"", "x", "+1 555"} {
 		for _, cursor := range []string{"", sqlite.Cursor(read.ListContacts, false, "x", 1), sqlite.Cursor(read.ListContacts, true, "1", 1)} {
@@ -91,6 +93,7 @@ func TestPlans_OfTheContactsListAreCheap(t *testing.T) {
 }
 
 func TestPlans_OfHistoriesAreCheap(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	n := 0
 	for bits := range 1 << 6 {
@@ -123,6 +126,7 @@ func TestPlans_OfHistoriesAreCheap(t *testing.T) {
 }
 
 func TestPlans_OfLookUpsAreCheap(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	for query, args := range map[string][]any{
 		"SELECT max(timestamp) FROM messages WHERE chat = ?": {1},
@@ -141,5 +145,6 @@ func TestPlans_OfLookUpsAreCheap(t *testing.T) {
 // The chats that have new messages are found in the index of the list, and
 // their messages by time.
 func TestPlans_OfCountsAreCheap(t *testing.T) {
+	t.Parallel()
 	wantCheap(t, newStore(t), read.CountQuery, []any{1, -1})
 }

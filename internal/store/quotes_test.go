@@ -17,6 +17,7 @@ func quotes(id string, seconds int, q bridge.Quoted) bridge.Message {
 // TestQuoted_FromMeIsNullIfUnknown, never false: by nobody, or by a LID while the account's
 // is not known.
 func TestQuoted_FromMeIsNullIfUnknown(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	save(t, s, bridge.Owner{PN: me}, quotes("A1", 1, bridge.Quoted{MsgID: "Q1", ChatJID: alice}),
 		quotes("A2", 2, bridge.Quoted{MsgID: "Q2", ChatJID: alice, SenderJID: meLID}), quotes("A3", 3, bridge.Quoted{MsgID: "Q3", ChatJID: alice, SenderJID: bob}))
@@ -34,6 +35,7 @@ func TestQuoted_FromMeIsNullIfUnknown(t *testing.T) {
 // TestQuoted_OfAnotherChatIsNeverLookedUp: a message here that has the same id is another
 // one, and a reader of one chat learns nothing of the other.
 func TestQuoted_OfAnotherChatIsNeverLookedUp(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	save(t, s, owner(), bridge.Contact{JID: bob, PushName: ptr("Bob")}, says(club, bob, "Q1", 1, "the real words"), says(alice, alice, "Q1", 1, "other words"),
 		quotes("A1", 2, bridge.Quoted{MsgID: "Q1", ChatJID: club, SenderJID: bob, Content: "claimed words"}))
@@ -58,6 +60,7 @@ func TestQuoted_OfAnotherChatIsNeverLookedUp(t *testing.T) {
 // TestQuoted_IsStoredOnceTheMessageComes, and under any of its ids; and the copy again once
 // the message is too old.
 func TestQuoted_IsStoredOnceTheMessageComes(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	save(t, s, owner(), quotes("A1", 9, bridge.Quoted{MsgID: "Q1", ChatJID: alice, SenderJID: alice, Content: "claimed"}))
 	if got := message(t, s, alice, "A1").Quoted; got.Origin != bridge.QuoteEmbedded || got.Content != "claimed" {

@@ -57,6 +57,7 @@ func reading(s *Store) map[string]func(context.Context) error {
 // error on: whatever the file suffers, callers are told storage_unavailable
 // and what to do.
 func TestRead_ErrorsOfTheStoreHaveASentence(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct {
 		harm func(t *testing.T, s *Store)
 		want string
@@ -109,6 +110,7 @@ func ruin(t *testing.T, s *Store) {
 // TestRead_RowsThatCannotBeDecodedAreDamage is for damage that SQLite does not
 // see.
 func TestRead_RowsThatCannotBeDecodedAreDamage(t *testing.T) {
+	t.Parallel()
 	for name, spoil := range map[string]string{
 		"details":         `UPDATE messages SET details = '{"m": 7'`,
 		"kind of details": `UPDATE messages SET details = '{"m": 7}'`,

@@ -8,6 +8,7 @@ import (
 
 // TestRead_EndsBehindAPanic: the connection is used for the next one.
 func TestRead_EndsBehindAPanic(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	for range 2 * cap(s.readers) {
 		func() {

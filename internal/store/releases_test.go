@@ -21,6 +21,7 @@ var releaseName = flag.String("release", "", "write the store of this release to
 //
 //	go test ./internal/store -run TestReleases -release v1.2.3
 func TestReleases_AreOpened(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "bridged.db")
 	fillRelease(t, path)
 	scripts := map[string]string{"this version": dumpStore(t, path)}

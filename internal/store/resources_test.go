@@ -12,6 +12,7 @@ import (
 // TestReleaseMemory_GivesPagesBack: what a connection keeps of the database it
 // need not read again, so that damage to the file shows whether it kept it.
 func TestReleaseMemory_GivesPagesBack(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	save(t, s, says(alice, alice, "A1", 1, "hi"))
 	onWriter(t, s, "PRAGMA wal_checkpoint(TRUNCATE)")
@@ -53,6 +54,7 @@ func TestReleaseMemory_GivesPagesBack(t *testing.T) {
 
 // TestConnections_KeepFewPages in KiB, as SQLite counts them with a minus.
 func TestConnections_KeepFewPages(t *testing.T) {
+	t.Parallel()
 	s := openStore(t, storetest.NewFile(t))
 	var reader, writer int
 	err := errors.Join(

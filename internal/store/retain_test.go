@@ -13,6 +13,7 @@ import (
 )
 
 func TestRetain_RemovesWhatIsOldAndKeepsTheRestTrue(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, 7)
 	w.write(400)
 	settle(t, w.s)
@@ -55,6 +56,7 @@ func TestRetain_RemovesWhatIsOldAndKeepsTheRestTrue(t *testing.T) {
 }
 
 func TestRetain_KeepsTheChat(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	save(t, s, says(alice, alice, "A1", 1, "old"))
 	if n, err := s.Retain(context.Background(), at(2).Time); n != 1 || err != nil {
@@ -67,6 +69,7 @@ func TestRetain_KeepsTheChat(t *testing.T) {
 }
 
 func TestCopy_IsCompleteWhileMessagesComeIn(t *testing.T) {
+	t.Parallel()
 	s := longHistory(t, 300)
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error)
@@ -95,6 +98,7 @@ func TestCopy_IsCompleteWhileMessagesComeIn(t *testing.T) {
 }
 
 func TestNumbers_AreNeverGivenTwice(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "bridged.db")
 	ctx := context.Background()
 	s, err := Open(ctx, Options{Path: path})

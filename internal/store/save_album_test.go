@@ -22,6 +22,7 @@ func albumPart(chat, sender bridge.JID, id, album string, seconds int) bridge.Me
 // TestAlbum_CountsItsParts before it and after it, of its author alone, less those
 // that were deleted; each is told.
 func TestAlbum_CountsItsParts(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	save(t, s, owner(), albumPart(club, bobLID, "EARLY", "ALBUM", 1), album(club, bobLID, "ALBUM", 2), placeholder(club, bobLID, "LATE", 4))
 	arrived := func(what string, want int) {
@@ -65,6 +66,7 @@ func TestAlbum_CountsItsParts(t *testing.T) {
 // TestAlbum_OfSomebodyElseTakesNoPart: a message that names another author's album shows no
 // album, wherever it is read, also if the album is stored after it. An event says so then.
 func TestAlbum_OfSomebodyElseTakesNoPart(t *testing.T) {
+	t.Parallel()
 	for name, albumFirst := range map[string]bool{"album first": true, "album last": false} {
 		s := newStore(t)
 		its, forged, other := album(club, bob, "ALBUM", 1), albumPart(club, carol, "FORGED", "ALBUM", 2), albumPart(club, carol, "OPEN", "UNSTORED", 3)
@@ -108,6 +110,7 @@ func TestAlbum_OfSomebodyElseTakesNoPart(t *testing.T) {
 
 // TestAlbum_OfChatsThatBecomeOne has the parts of both.
 func TestAlbum_OfChatsThatBecomeOne(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	save(t, s, album(alice, alice, "ALBUM", 1), albumPart(alice, alice, "ONE", "ALBUM", 2), albumPart(aliceLID, aliceLID, "TWO", "ALBUM", 3),
 		albumPart(aliceLID, aliceLID, "ONE", "ALBUM", 2))
@@ -119,6 +122,7 @@ func TestAlbum_OfChatsThatBecomeOne(t *testing.T) {
 
 // TestAlbum_AnHDUploadIsThePartThatItReplaces, whichever of the two comes first.
 func TestAlbum_AnHDUploadIsThePartThatItReplaces(t *testing.T) {
+	t.Parallel()
 	for name, uploadFirst := range map[string]bool{"picture first": false, "upload first": true} {
 		s := newStore(t)
 		picture, hd := albumPart(alice, alice, "SMALL", "ALBUM", 2), says(alice, alice, "HD", 3, "")

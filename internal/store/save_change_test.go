@@ -27,6 +27,7 @@ func clubNight(t *testing.T) *Store {
 }
 
 func TestReaction_ReplacesAndRemoves(t *testing.T) {
+	t.Parallel()
 	s := clubNight(t)
 	react := func(sender bridge.JID, emoji string, seconds int) {
 		save(t, s, bridge.ReactionChange{Chat: club, Target: "B1", Sender: sender, Emoji: emoji, Timestamp: at(seconds)})
@@ -47,6 +48,7 @@ func TestReaction_ReplacesAndRemoves(t *testing.T) {
 }
 
 func TestReaction_ToAMessageThatIsNotStoredIsLeftOut(t *testing.T) {
+	t.Parallel()
 	s := clubNight(t)
 	before := logged(t, s)
 	save(t, s, bridge.ReactionChange{Chat: club, Target: "nothing", Sender: alice, Emoji: "👍", Timestamp: at(2)},
@@ -57,6 +59,7 @@ func TestReaction_ToAMessageThatIsNotStoredIsLeftOut(t *testing.T) {
 }
 
 func TestEdit_ByOthersIsIgnored(t *testing.T) {
+	t.Parallel()
 	s := clubNight(t)
 	edit := func(editor bridge.JID, seconds int, text string) {
 		save(t, s, bridge.Edit{Chat: club, Target: "B1", Editor: editor, Timestamp: at(seconds), New: says(club, editor, "B1", seconds, text)})
@@ -78,6 +81,7 @@ func TestEdit_ByOthersIsIgnored(t *testing.T) {
 }
 
 func TestEdit_InAPrivateChatIsForTheSideThatWrote(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	save(t, s, owner(), says(alice, alice, "A1", 1, "hers"), iSay(alice, "M1", 2, "mine"))
 	edit := func(id string, editor bridge.JID, text string) {
@@ -92,6 +96,7 @@ func TestEdit_InAPrivateChatIsForTheSideThatWrote(t *testing.T) {
 }
 
 func TestEdit_OfACaptionRetainsTheFile(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	picture := says(alice, alice, "A1", 1, "caption")
 	picture.MessageType = "imageMessage"
@@ -109,6 +114,7 @@ func TestEdit_OfACaptionRetainsTheFile(t *testing.T) {
 }
 
 func TestDeletion_IsForTheAuthorAndAdmins(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct {
 		by   bridge.JID
 		want bool
@@ -132,6 +138,7 @@ func TestDeletion_IsForTheAuthorAndAdmins(t *testing.T) {
 }
 
 func TestDeletion_LeavesNothingOfTheMessage(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	m := says(alice, alice, "A1", 1, "secret caption")
 	m.Media = &bridge.Media{Type: bridge.MediaImage, Ref: bridge.MediaRef{MediaKey: []byte("key")}}
@@ -155,6 +162,7 @@ func TestDeletion_LeavesNothingOfTheMessage(t *testing.T) {
 }
 
 func TestQuoted_NamesTheFileOfADocument(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	plan, answer := says(alice, alice, "A1", 1, ""), says(alice, alice, "A2", 2, "thanks")
 	plan.MessageType, plan.Media = "documentMessage", &bridge.Media{Type: bridge.MediaDocument, FileName: "plan.pdf"}
@@ -170,6 +178,7 @@ func TestQuoted_NamesTheFileOfADocument(t *testing.T) {
 }
 
 func TestVote_IsCountedByPerson(t *testing.T) {
+	t.Parallel()
 	s := clubNight(t)
 	poll := says(club, bob, "P1", 2, "Lunch?")
 	poll.MessageType = "pollCreationMessage"
@@ -199,6 +208,7 @@ func TestVote_IsCountedByPerson(t *testing.T) {
 }
 
 func TestMediaMoved_ChangesOnlyThePath(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	m := says(alice, alice, "A1", 1, "")
 	m.Media = &bridge.Media{Type: bridge.MediaImage, Ref: bridge.MediaRef{DirectPath: "/old", MediaKey: []byte("key"), FileSHA256: []byte("sum")}}

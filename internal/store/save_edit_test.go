@@ -44,6 +44,7 @@ func wantPhoto(t *testing.T, m bridge.Message, caption, raw string) {
 }
 
 func TestEdit_OfACaptionIsInTheProtobuf(t *testing.T) {
+	t.Parallel()
 	s := storeOfEdits(t)
 	save(t, s, photo("A1", 1, "first"), bridge.MediaMoved{Chat: alice, ID: "A1", DirectPath: "/v/1"})
 	save(t, s, recaptioned("A1", 3, "third"))
@@ -54,6 +55,7 @@ func TestEdit_OfACaptionIsInTheProtobuf(t *testing.T) {
 
 // TestEdit_OfACaptionMeetsItsPicture: the edit may arrive before or after the picture.
 func TestEdit_OfACaptionMeetsItsPicture(t *testing.T) {
+	t.Parallel()
 	lost := placeholder(alice, alice, "A1", 1)
 	for name, order := range map[string][]bridge.Fact{
 		"picture first":     {lost, photo("A1", 1, "first"), recaptioned("A1", 3, "second")},
@@ -77,6 +79,7 @@ func TestEdit_OfACaptionMeetsItsPicture(t *testing.T) {
 }
 
 func TestEdit_OfAPlaceholder(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "bridged.db")
 	s := openStore(t, path)
 	save(t, s, placeholder(alice, alice, "A1", 1), placeholder(alice, alice, "A2", 2), placeholder(alice, alice, "A3", 3),
@@ -104,6 +107,7 @@ func TestEdit_OfAPlaceholder(t *testing.T) {
 }
 
 func TestEdit_OfAMessageWithoutTextIsIgnored(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	s.o.MergeEdit = func([]byte, []byte) ([]byte, bool) { return nil, false }
 	voice := says(alice, alice, "A1", 1, "")
@@ -115,6 +119,7 @@ func TestEdit_OfAMessageWithoutTextIsIgnored(t *testing.T) {
 }
 
 func TestEdit_RetainsTheQuote(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	answer := says(alice, alice, "A1", 1, "yes")
 	answer.ContextInfo = &bridge.ContextInfo{QuotedMsgID: ptr("Q1"), QuotedSenderJID: me}
@@ -128,6 +133,7 @@ func TestEdit_RetainsTheQuote(t *testing.T) {
 }
 
 func TestEdit_IntoViewOnceIsNotForwarded(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	once := photo("A1", 2, "look")
 	once.ViewOnce = true

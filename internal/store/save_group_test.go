@@ -19,6 +19,7 @@ func group(t *testing.T, s *Store, jid bridge.JID) bridge.StoredGroup {
 }
 
 func TestGroup_ShowsWhatTheNetworkSaid(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	fact := bridge.Group{
 		JID: club, Name: "Club", Topic: "Thursdays", OwnerJID: aliceLID, CreatedAt: ptr(at(-100)),
@@ -50,6 +51,7 @@ func TestGroup_ShowsWhatTheNetworkSaid(t *testing.T) {
 }
 
 func TestGroup_IsToldOnlyWhereItChanged(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	fact := bridge.Group{JID: club, Name: "Club", Participants: []bridge.Participant{{JID: alice}, {JID: bob}}}
 	save(t, s, fact)
@@ -68,6 +70,7 @@ func TestGroup_IsToldOnlyWhereItChanged(t *testing.T) {
 }
 
 func TestGroup_IsKnownByItsJIDUntilTheNetworkTells(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	ctx := context.Background()
 	save(t, s, says(club, alice, "A1", 1, "hi"))
@@ -90,6 +93,7 @@ func TestGroup_IsKnownByItsJIDUntilTheNetworkTells(t *testing.T) {
 }
 
 func TestGroupChange_ChangesOnlyWhatItNames(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	save(t, s, bridge.Group{JID: club, Name: "Club", Topic: "old", IsLocked: true, Participants: []bridge.Participant{
 		{JID: alice, IsAdmin: true}, {JID: bob}, {JID: carol, IsAdmin: true},
@@ -114,6 +118,7 @@ func TestGroupChange_ChangesOnlyWhatItNames(t *testing.T) {
 }
 
 func TestGroup_ThatIsNotStoredIsNotFound(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	save(t, s, says(alice, alice, "A1", 1, "hi"))
 	for _, jid := range []bridge.JID{club, alice} {

@@ -55,6 +55,7 @@ func lastNumber(t *testing.T, s *Store) int64 {
 }
 
 func TestPin_TheLastOneCounts(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	until := inHours(24)
 	save(t, s, says(alice, alice, "A1", 1, "remember"))
@@ -86,6 +87,7 @@ func TestPin_TheLastOneCounts(t *testing.T) {
 
 // TestPin_EndsByItself when its time is over.
 func TestPin_EndsByItself(t *testing.T) {
+	t.Parallel()
 	ran := time.Duration(0)
 	clock := bridge.ClockOf(time.Time{}, func() time.Time { return at(0).Add(ran) }, func() time.Duration { return ran })
 	s := openWith(t, Options{Path: storetest.NewFile(t), Log: zerolog.Nop(), Clock: clock})
@@ -102,6 +104,7 @@ func TestPin_EndsByItself(t *testing.T) {
 
 // TestMarks_InARestrictedGroup are its admins': before the group is known they wait.
 func TestMarks_InARestrictedGroup(t *testing.T) {
+	t.Parallel()
 	until := inHours(24)
 	for name, known := range map[string]bool{"known": true, "not known yet": false} {
 		s := newStore(t)
@@ -138,6 +141,7 @@ func TestMarks_InARestrictedGroup(t *testing.T) {
 // TestKeep_WhatTheAuthorLetsGoStaysSo, whichever comes first, and whoever wants to
 // keep it.
 func TestKeep_WhatTheAuthorLetsGoStaysSo(t *testing.T) {
+	t.Parallel()
 	group := lockedClub()
 	group.IsLocked = false
 	for name, test := range map[string]struct {
@@ -169,6 +173,7 @@ func TestKeep_WhatTheAuthorLetsGoStaysSo(t *testing.T) {
 
 // TestMarks_OutlastEditsAndPlaceholders, and go with the message.
 func TestMarks_OutlastEditsAndPlaceholders(t *testing.T) {
+	t.Parallel()
 	s, until := newStore(t), inHours(24)
 	isMarked := func(id string, want bool) {
 		t.Helper()
@@ -207,6 +212,7 @@ func optionsOf(t *testing.T, s *Store, chat bridge.JID, id string) (options []br
 }
 
 func TestPollOption_IsAddedAndVotedFor(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	save(t, s, owner(), extensiblePoll(club, alice, "P", 1), poll(club, alice, "CLOSED", 1))
 	vote := func(by bridge.JID, name string) bridge.PollVote {
@@ -250,6 +256,7 @@ func TestPollOption_IsAddedAndVotedFor(t *testing.T) {
 
 // TestPollOption_NobodyFillsAPoll without end.
 func TestPollOption_NobodyFillsAPoll(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	save(t, s, extensiblePoll(alice, alice, "P", 1))
 	for i := range 2 * bridge.MaxPollOptions {
@@ -261,6 +268,7 @@ func TestPollOption_NobodyFillsAPoll(t *testing.T) {
 }
 
 func TestEventResponse_TheLatestOfEachCounts(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	party := says(club, alice, "E", 1, "Party")
 	party.MessageType, party.Event = "eventMessage", &bridge.CalendarEvent{Name: "Party"}

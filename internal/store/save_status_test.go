@@ -20,6 +20,7 @@ func status(t *testing.T, s *Store, chat bridge.JID, id string) bridge.Delivery 
 }
 
 func TestStatus_OnlyMovesForward(t *testing.T) {
+	t.Parallel()
 	const (
 		pending   = bridge.DeliveryPending
 		sent      = bridge.DeliverySent
@@ -51,6 +52,7 @@ func TestStatus_OnlyMovesForward(t *testing.T) {
 }
 
 func TestReceipt_ComesUnderEitherIdentity(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	save(t, s, owner(), bridge.Identity{PN: alice, LID: aliceLID}, iSay(alice, "M1", 1, "one"), iSay(alice, "M2", 2, "two"),
 		says(alice, alice, "A1", 3, "hers"))
@@ -68,6 +70,7 @@ func TestReceipt_ComesUnderEitherIdentity(t *testing.T) {
 }
 
 func TestReceipt_OfTheFirstMemberCountsInAGroup(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	save(t, s, owner(), iSay(club, "M1", 1, "all"))
 	save(t, s, bridge.Receipt{Chat: club, IDs: []string{"M1"}, From: bob, Status: bridge.DeliveryRead})
@@ -78,6 +81,7 @@ func TestReceipt_OfTheFirstMemberCountsInAGroup(t *testing.T) {
 }
 
 func TestSendResult_TakesTheNetworksTimestamp(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	save(t, s, owner(), iSay(alice, "M1", 1, "mine"), says(alice, alice, "A1", 2, "hers"))
 	save(t, s, bridge.SendResult{Chat: alice, ID: "M1", Status: bridge.DeliverySent, Timestamp: at(100_000)})
@@ -93,6 +97,7 @@ func TestSendResult_TakesTheNetworksTimestamp(t *testing.T) {
 }
 
 func TestMessage_TypedOnThePhoneIsSent(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	m := iSay(alice, "M1", 1, "from the phone")
 	m.Status, m.SenderJID = nil, ""
@@ -110,6 +115,7 @@ func key(name, id string, at time.Time) bridge.SendKey {
 }
 
 func TestSendKey_IsKeptForADay(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	ctx := context.Background()
 	fresh := key("fresh", "M1", time.Now().Add(-23*time.Hour))
@@ -132,6 +138,7 @@ func TestSendKey_IsKeptForADay(t *testing.T) {
 }
 
 func TestSendKey_NeverBindsTwoMessages(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	ctx := context.Background()
 	save(t, s, owner(), key("K", "M1", time.Now()), iSay(alice, "M1", 1, "one"))
@@ -143,6 +150,7 @@ func TestSendKey_NeverBindsTwoMessages(t *testing.T) {
 // The key of a change is stored before it leaves, and again when the network has taken
 // it: its time is that of the first try.
 func TestSendKey_OfAChangeIsTakenLater(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	before := key("K", "STANZA", time.Now())
 	before.ChangedAt = bridge.Millis(1_700_000_000_123)
@@ -165,6 +173,7 @@ func TestSendKey_OfAChangeIsTakenLater(t *testing.T) {
 }
 
 func TestFailPending_SparesWhatAKeyMayStillSend(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	ctx := context.Background()
 	save(t, s, owner(), iSay(alice, "M1", 1, "without a key"), iSay(alice, "M3", 3, "sent"),

@@ -13,6 +13,7 @@ import (
 )
 
 func TestMessage_ShowsEveryFieldThatWasSaved(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	m := bridge.Message{
 		Chat: club, ID: "A1", SenderJID: alice, PushName: "Alice", MessageType: "imageMessage", Content: "Look",
@@ -44,6 +45,7 @@ func TestMessage_ShowsEveryFieldThatWasSaved(t *testing.T) {
 }
 
 func TestSave_IsHarmlessWhenRepeated(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	facts := []bridge.Fact{
 		owner(),
@@ -74,6 +76,7 @@ func TestSave_IsHarmlessWhenRepeated(t *testing.T) {
 }
 
 func TestSave_KeepsAllFactsOfAStanzaOrNone(t *testing.T) {
+	t.Parallel()
 	s, fault := newFailingStore(t)
 	wakeUp := s.Changed()
 	fault.Set(errors.New("the drill"))
@@ -99,6 +102,7 @@ func TestSave_KeepsAllFactsOfAStanzaOrNone(t *testing.T) {
 }
 
 func TestSave_SurvivesAPanicInTheMiddle(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	func() {
 		defer func() { _ = recover() }()
@@ -113,6 +117,7 @@ func TestSave_SurvivesAPanicInTheMiddle(t *testing.T) {
 }
 
 func TestSave_IgnoresWhatIsNoChat(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	save(t, s, says(bridge.StatusBroadcast, alice, "S1", 1, "status"), says("", alice, "S2", 1, "nowhere"))
 	if got := chats(t, s, bridge.ChatQuery{}); len(got) != 0 {
@@ -121,6 +126,7 @@ func TestSave_IgnoresWhatIsNoChat(t *testing.T) {
 }
 
 func TestFill_PutsTheRealMessageInThePlaceholdersPlace(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	save(t, s, placeholder(alice, alice, "A1", 1))
 	save(t, s, says(alice, alice, "A2", 1, "second"))
@@ -143,6 +149,7 @@ func TestFill_PutsTheRealMessageInThePlaceholdersPlace(t *testing.T) {
 }
 
 func TestFill_LeavesADeletionInPlace(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	save(t, s, placeholder(alice, alice, "A1", 1), bridge.Deletion{Chat: alice, Target: "A1", By: alice, Timestamp: at(2)})
 	save(t, s, says(alice, alice, "A1", 1, "taken back"))
@@ -153,6 +160,7 @@ func TestFill_LeavesADeletionInPlace(t *testing.T) {
 }
 
 func TestFill_IsForTheSenderAlone(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	save(t, s, bridge.Identity{PN: alice, LID: aliceLID}, bridge.Identity{PN: bob, LID: bobLID})
 	save(t, s, placeholder(club, alice, "A1", 1))
@@ -167,6 +175,7 @@ func TestFill_IsForTheSenderAlone(t *testing.T) {
 }
 
 func TestStatus_IsLoggedWithoutWhatPairingNeeds(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	status := bridge.Status{
 		Status: bridge.StateNeedsPair, PairingCode: ptr("ABCD-EFGH"), QR: ptr("2@secret"), Since: at(1),

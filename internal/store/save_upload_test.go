@@ -34,6 +34,7 @@ func wantDeleted(t *testing.T, m bridge.Message) {
 
 // TestUpload_ReplacesTheFileAlone in whichever order the two and an edit come.
 func TestUpload_ReplacesTheFileAlone(t *testing.T) {
+	t.Parallel()
 	picture, hd := photo("SD", 1, "look"), upload(alice, alice, "SD", "HD", 2, "look")
 	deletion := func(id string) bridge.Deletion {
 		return bridge.Deletion{Chat: alice, Target: id, By: alice, Timestamp: at(3)}
@@ -75,6 +76,7 @@ func TestUpload_ReplacesTheFileAlone(t *testing.T) {
 
 // TestUpload_ClaimsNobodyElsesMessage, neither one that is stored nor one to come.
 func TestUpload_ClaimsNobodyElsesMessage(t *testing.T) {
+	t.Parallel()
 	s := clubNight(t)
 	save(t, s, upload(club, carol, "B1", "C1", 2, "mine"), upload(club, carol, "B2", "C2", 2, "mine"),
 		bridge.Deletion{Chat: club, Target: "B3", By: bob, Timestamp: at(3)}, upload(club, carol, "B3", "C3", 2, "mine"),
@@ -90,6 +92,7 @@ func TestUpload_ClaimsNobodyElsesMessage(t *testing.T) {
 
 // TestEdit_ReplacedFileIsRemoved from the cache, and no file that stays.
 func TestEdit_ReplacedFileIsRemoved(t *testing.T) {
+	t.Parallel()
 	picture, hd := photo("SD", 1, "look"), upload(alice, alice, "SD", "HD", 2, "look")
 	hd.New.Media.Ref.MediaKey, hd.Upload.Media.Ref.MediaKey = []byte("key of HD"), []byte("key of HD")
 	whole := photo("SD", 3, "other")

@@ -30,6 +30,7 @@ func countOf(t *testing.T, s *Store, query string) (n int) {
 
 // TestSearch_InChatsThatBecomeOne: packs know of which chats they are.
 func TestSearch_InChatsThatBecomeOne(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	fullBlocks(t, s, alice, 2)
 	fullBlocks(t, s, aliceLID, 2)

@@ -11,6 +11,7 @@ import (
 )
 
 func TestIndex_IsBuiltInTheBackground(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	for i := range 40 {
 		facts := []bridge.Fact{}
@@ -41,6 +42,7 @@ func indexedMessages(t *testing.T, s *Store) int {
 }
 
 func TestReindex_ReportsItsProgress(t *testing.T) {
+	t.Parallel()
 	s := longHistory(t, 500)
 	settle(t, s)
 	s.stop() // or the background would do some of the steps
@@ -59,6 +61,7 @@ func TestReindex_ReportsItsProgress(t *testing.T) {
 }
 
 func TestIndex_OfAnotherVersionIsMadeAnew(t *testing.T) {
+	t.Parallel()
 	path := t.TempDir() + "/bridged.db"
 	s, err := Open(t.Context(), Options{Path: path})
 	if err != nil {
@@ -83,6 +86,7 @@ func TestIndex_OfAnotherVersionIsMadeAnew(t *testing.T) {
 }
 
 func TestIndex_ThatIsDamagedIsScannedAroundAndMadeAnew(t *testing.T) {
+	t.Parallel()
 	s := longHistory(t, 300)
 	settle(t, s)
 	err := s.write(context.Background(), func(tx *writeTx) {
@@ -107,6 +111,7 @@ func TestIndex_ThatIsDamagedIsScannedAroundAndMadeAnew(t *testing.T) {
 // TestReindex_FailingLeavesTheIndexAsItWas: messages that change afterwards
 // are found by what they say then.
 func TestReindex_FailingLeavesTheIndexAsItWas(t *testing.T) {
+	t.Parallel()
 	s, fault := newFailingStore(t)
 	for i := range 3 * testBlock {
 		save(t, s, says(alice, alice, fmt.Sprintf("A%d", i), i, "the same"))

@@ -66,6 +66,7 @@ func stripAccents(folded string) string {
 var folds = []bridge.Fold{"", bridge.FoldAccents}
 
 func TestSearch_MatchesInEveryScript(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	texts := []string{
 		"Straße nach Köln", "STRASSE", "İstanbul'da ŞİŞLİ", "ΟΔΟΣ ΟΔΥΣΣΕΩΣ", "οδός", "Привет, МИР", "مرحبا بالعالم", "שלום עולם",
@@ -93,6 +94,7 @@ func TestSearch_MatchesInEveryScript(t *testing.T) {
 
 // Each row has the spellings that a search without accents finds with any of them.
 func TestSearch_WithoutAccents(t *testing.T) {
+	t.Parallel()
 	for _, same := range [][]string{
 		{"Sofía", "SOFIA", "sofi\u0301a"},
 		{"Nguyễn Thị Ánh", "nguyen thi anh"},
@@ -123,6 +125,7 @@ func TestSearch_WithoutAccents(t *testing.T) {
 }
 
 func TestSearch_FoldsCaseBeyondASCII(t *testing.T) {
+	t.Parallel()
 	for _, pair := range [][2]string{
 		{"ß", "SS"}, {"ẞ", "ss"}, {"Σ", "ς"}, {"İ", "i\u0307"}, {"Å", "å"}, {"ΐ", "\u03aa\u0301"}, {"Ǆ", "ǆ"}, {"K", "k"}, {"ﬃ", "FFI"}, {"Է", "է"}, {"Ა", "ა"},
 	} {
@@ -133,6 +136,7 @@ func TestSearch_FoldsCaseBeyondASCII(t *testing.T) {
 }
 
 func TestSearch_RefusesABlankQuery(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	for _, q := range []string{"", " ", "\n\t"} {
 		_, err := s.Search(context.Background(), bridge.SearchQuery{Q: q})
@@ -141,6 +145,7 @@ func TestSearch_RefusesABlankQuery(t *testing.T) {
 }
 
 func TestSearch_ShowsWhereAMatchIs(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	m := says(club, aliceLID, "A1", 1, "hello")
 	m.PushName = "Ali"
@@ -415,6 +420,7 @@ func worlds(t *testing.T) uint64 {
 // TestSearch_IsExactWhileMessagesComeIn counts hits while messages are saved
 // and indexed: whatever was saved before a search began is found by it.
 func TestSearch_IsExactWhileMessagesComeIn(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	var saved atomic.Int64
 	ended := make(chan error, 1)
@@ -455,6 +461,7 @@ func TestSearch_IsExactWhileMessagesComeIn(t *testing.T) {
 }
 
 func TestSearch_AnswersAsANaiveScanDoes(t *testing.T) {
+	t.Parallel()
 	for seed := range worlds(t) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()

@@ -10,6 +10,7 @@ import (
 )
 
 func TestSize_GrowsWithWhatIsStored(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	size := func() read.Size {
 		size, err := s.Size(t.Context())
@@ -35,6 +36,7 @@ func TestSize_GrowsWithWhatIsStored(t *testing.T) {
 // The write-ahead log is not what is stored: after it is written into the database, the
 // size is as before, and that of the file.
 func TestSize_IsThatOfTheFileWithoutItsLog(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	facts := make([]bridge.Fact, 500)
 	for i := range facts {

@@ -19,6 +19,7 @@ func (fullDisk) Code() int     { return 13 } // SQLITE_FULL
 
 // TestTokens_AreRevokedOnAFullDisk with the space that is reserved for that.
 func TestTokens_AreRevokedOnAFullDisk(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	spare := &dbfile.Spare{Path: filepath.Join(dir, "spare")}
 	if err := spare.Fill(); err != nil {

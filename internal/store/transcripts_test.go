@@ -74,6 +74,7 @@ func waiting(t *testing.T, s *Store) (list []string) {
 }
 
 func TestTranscription_IsOfVoiceNotes(t *testing.T) {
+	t.Parallel()
 	once, music, old, own, text := voiceNote(alice, alice, "once", 1), voiceNote(alice, alice, "music", 2), voiceNote(alice, alice, "old", 3), voiceNote(alice, me, "own", 4), says(alice, alice, "text", 5, "a")
 	once.ViewOnce, music.Media.PTT, own.FromMe = true, false, true
 	for mode, want := range map[bridge.TranscribeMode][]string{
@@ -87,6 +88,7 @@ func TestTranscription_IsOfVoiceNotes(t *testing.T) {
 }
 
 func TestTranscription_TakesTheAskedForAndThenTheNewest(t *testing.T) {
+	t.Parallel()
 	s := newTranscribingStore(t, bridge.TranscribeIncoming)
 	save(t, s, voiceNote(alice, alice, "1", 1), voiceNote(alice, alice, "2", 2), voiceNote(alice, alice, "3", 3), says(alice, alice, "text", 4, "a"))
 	for range 2 {
@@ -111,6 +113,7 @@ func TestTranscription_TakesTheAskedForAndThenTheNewest(t *testing.T) {
 // TestTranscription_OfWhatIsNoLongerWanted: no sound leaves the machine after TRANSCRIBE was
 // switched off, but for what somebody asked for.
 func TestTranscription_OfWhatIsNoLongerWanted(t *testing.T) {
+	t.Parallel()
 	for mode, want := range map[bridge.TranscribeMode][]string{
 		bridge.TranscribeAll: {"asked", "own", "voice"}, bridge.TranscribeIncoming: {"asked", "voice"}, bridge.TranscribeOff: {"asked"},
 	} {
@@ -134,6 +137,7 @@ func TestTranscription_OfWhatIsNoLongerWanted(t *testing.T) {
 }
 
 func TestTranscription_CountsTriesAcrossRestarts(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "bridged.db")
 	for try := 1; try <= 3; try++ {
 		s := openWith(t, Options{Path: path, Log: zerolog.Nop(), Transcribe: bridge.TranscribeIncoming})
@@ -168,6 +172,7 @@ func TestTranscription_CountsTriesAcrossRestarts(t *testing.T) {
 }
 
 func TestTranscript_IsShownLoggedAndFound(t *testing.T) {
+	t.Parallel()
 	s := newTranscribingStore(t, bridge.TranscribeIncoming)
 	save(t, s, voiceNote(alice, alice, "1", 1))
 	before, err := s.LastEvent(t.Context())
@@ -206,6 +211,7 @@ func TestTranscript_IsShownLoggedAndFound(t *testing.T) {
 // TestTranscript_OfAMergedChat is kept, whichever of the two rows of its message has it, and so is
 // the wish for one.
 func TestTranscript_OfAMergedChat(t *testing.T) {
+	t.Parallel()
 	for _, chats := range [][2]bridge.JID{{alice, aliceLID}, {aliceLID, alice}} {
 		s := newTranscribingStore(t, bridge.TranscribeIncoming)
 		save(t, s, owner(), voiceNote(chats[0], chats[0], "1", 1), voiceNote(chats[0], chats[0], "2", 2))
@@ -229,6 +235,7 @@ func TestTranscript_OfAMergedChat(t *testing.T) {
 
 // An edit by its sender may give a message another file.
 func TestTranscript_GoesWithItsFile(t *testing.T) {
+	t.Parallel()
 	s := newTranscribingStore(t, bridge.TranscribeIncoming)
 	note := voiceNote(alice, alice, "1", 1)
 	save(t, s, note)
@@ -257,6 +264,7 @@ func TestTranscript_GoesWithItsFile(t *testing.T) {
 // TestTranscript_DoesNotOutliveItsMessage, which is deleted while the transcript is made, or
 // afterwards, or which is old.
 func TestTranscript_DoesNotOutliveItsMessage(t *testing.T) {
+	t.Parallel()
 	s := newTranscribingStore(t, bridge.TranscribeIncoming)
 	save(t, s, voiceNote(alice, alice, "deleted", 1), voiceNote(alice, alice, "old", 2))
 	jobs := map[string]settings.Transcription{}
@@ -284,6 +292,7 @@ func TestTranscript_DoesNotOutliveItsMessage(t *testing.T) {
 }
 
 func TestDeletion_LeavesNoTranscriptOnTheDisk(t *testing.T) {
+	t.Parallel()
 	s := newTranscribingStore(t, bridge.TranscribeIncoming)
 	save(t, s, voiceNote(alice, alice, "A1", 1))
 	keepTranscript(t, s, nextTry(t, s), bridge.NewTranscript("ꙮꙮꙮ words-of-the-note"+strings.Repeat(" and more", 700), "", at(2).Time))
@@ -302,6 +311,7 @@ func TestDeletion_LeavesNoTranscriptOnTheDisk(t *testing.T) {
 }
 
 func TestCountTranscribed_IsOfAMonthInUTC(t *testing.T) {
+	t.Parallel()
 	var now time.Time
 	path := filepath.Join(t.TempDir(), "bridged.db")
 	count := func(length, limit time.Duration) bool {

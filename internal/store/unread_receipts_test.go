@@ -36,6 +36,7 @@ func wantUntold(t *testing.T, s *Store, upTo string, want ...string) bridge.Unre
 // TestUnread_TellsEachOnce: what the account has answered still wants its ticks; what
 // another device has told of does not.
 func TestUnread_TellsEachOnce(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	past := says(alice, alice, "I1", -5, "long ago")
 	past.Imported = true
@@ -61,6 +62,7 @@ func TestUnread_TellsEachOnce(t *testing.T) {
 
 // TestUnread_IsTakenInPages, none of which looks at what was told.
 func TestUnread_IsTakenInPages(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	var facts []bridge.Fact
 	for i := range read.UnreadPage + 5 {
@@ -85,6 +87,7 @@ func TestUnread_IsTakenInPages(t *testing.T) {
 
 // TestUnread_OfAMergedChat tells rather twice than not at all.
 func TestUnread_OfAMergedChat(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	save(t, s, owner(), says(aliceLID, aliceLID, "A1", 1, "by LID"), says(alice, alice, "A2", 2, "by number"), iRead(alice, "A2"))
 	save(t, s, bridge.Identity{PN: alice, LID: aliceLID})
@@ -94,6 +97,7 @@ func TestUnread_OfAMergedChat(t *testing.T) {
 // TestUnread_OfAMergedChatIsWhatNobodyWasToldOf: what came under the other name after
 // all of the first was told, which is how people usually get a second one.
 func TestUnread_OfAMergedChatIsWhatNobodyWasToldOf(t *testing.T) {
+	t.Parallel()
 	for _, first := range []bridge.JID{alice, aliceLID} {
 		s := newStore(t)
 		second := map[bridge.JID]bridge.JID{alice: aliceLID, aliceLID: alice}[first]

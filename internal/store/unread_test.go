@@ -29,6 +29,7 @@ func iRead(chat bridge.JID, ids ...string) bridge.ChatRead {
 }
 
 func TestUnread_CountsWhatCameSinceTheAccountReadTheChat(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	save(t, s, owner(), says(alice, alice, "A1", 1, "one"), says(alice, alice, "A2", 2, "two"), placeholder(alice, alice, "A3", 3))
 	wantUnread(t, s, alice, 3, "three came")
@@ -56,6 +57,7 @@ func TestUnread_CountsWhatCameSinceTheAccountReadTheChat(t *testing.T) {
 
 // TestUnread_EndsWithWhatTheAccountWrites: a message counts once it has left.
 func TestUnread_EndsWithWhatTheAccountWrites(t *testing.T) {
+	t.Parallel()
 	typed := iSay(alice, "M1", 2, "typed on the phone")
 	typed.Status = nil
 	for name, facts := range map[string][]bridge.Fact{
@@ -85,6 +87,7 @@ func TestUnread_EndsWithWhatTheAccountWrites(t *testing.T) {
 }
 
 func TestUnread_FollowsTheListOfChatsOnThePhone(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	save(t, s, owner(), says(club, bob, "G1", 1, "one"), says(club, alice, "G2", 2, "two"), says(club, bob, "G3", 3, "three"))
 	save(t, s, bridge.ChatRead{Chat: club, Until: at(2)})
@@ -106,6 +109,7 @@ func TestUnread_FollowsTheListOfChatsOnThePhone(t *testing.T) {
 // TestUnread_IsToldWhereNoMessageTellsIt: what a message tells has no event of
 // its own.
 func TestUnread_IsToldWhereNoMessageTellsIt(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	save(t, s, owner(), says(alice, alice, "A1", 1, "one"), says(alice, alice, "A2", 2, "two"))
 	for _, step := range []struct {
@@ -130,6 +134,7 @@ func TestUnread_IsToldWhereNoMessageTellsIt(t *testing.T) {
 }
 
 func TestUnread_FollowsRemovalAndMerges(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	save(t, s, owner(), says(alice, alice, "A1", -9000, "old"), says(alice, alice, "A2", 2, "new"), says(alice, alice, "A3", 3, "newer"))
 	if _, err := s.Retain(t.Context(), at(-100).Time); err != nil {
@@ -155,6 +160,7 @@ func TestUnread_FollowsRemovalAndMerges(t *testing.T) {
 }
 
 func TestSettings_OfAChatAreKeptAndWaitForIt(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	later := bridge.At(time.Now().Add(time.Hour))
 	save(t, s, owner(), says(alice, alice, "A1", 1, "hello"),
@@ -185,6 +191,7 @@ func TestSettings_OfAChatAreKeptAndWaitForIt(t *testing.T) {
 // TestSettings_ReachAChatWhoseNumberIsLearnedLate: told under the number while
 // the chat is known by the LID.
 func TestSettings_ReachAChatWhoseNumberIsLearnedLate(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	save(t, s, owner(), says(bobLID, bobLID, "B1", 1, "hi"), bridge.ChatSettings{Chat: bob, Archived: ptr(true)})
 	save(t, s, bridge.Identity{PN: bob, LID: bobLID})

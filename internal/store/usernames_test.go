@@ -24,6 +24,7 @@ func found(t *testing.T, s *Store, q string) []bridge.JID {
 }
 
 func TestUsernames_AreShownAndFound(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "bridged.db")
 	s := openStore(t, path)
 	save(t, s, owner(), says(aliceLID, aliceLID, "M1", 1, "hi"), says(bob, bob, "M2", 2, "ho"), bridge.Contact{JID: aliceLID, Username: ptr("Alice.42")})
@@ -59,6 +60,7 @@ func TestUsernames_AreShownAndFound(t *testing.T) {
 // TestUsernames_AreOnePersonsAtATime: a change is told once, and whoever had a
 // username before has none.
 func TestUsernames_AreOnePersonsAtATime(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	save(t, s, owner(), says(aliceLID, aliceLID, "M1", 1, "hi"), says(bob, bob, "M2", 2, "ho"), bridge.Contact{JID: aliceLID, Username: ptr("flower")})
 	before := events(t, s, read.EventQuery{}).Next
@@ -78,6 +80,7 @@ func TestUsernames_AreOnePersonsAtATime(t *testing.T) {
 
 // TestUsernames_GoWithThePerson whose number is learned, also into an older chat.
 func TestUsernames_GoWithThePerson(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	save(t, s, owner(), says(alice, alice, "M1", 1, "by number"), says(aliceLID, aliceLID, "M2", 2, "by LID"), bridge.Contact{JID: aliceLID, Username: ptr("flower")})
 	save(t, s, bridge.Identity{PN: alice, LID: aliceLID})
@@ -92,6 +95,7 @@ func TestUsernames_GoWithThePerson(t *testing.T) {
 // TestChats_AreFoundByEitherIdentity, also those that an earlier version stored,
 // and not by a LID that has become somebody else's.
 func TestChats_AreFoundByEitherIdentity(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	save(t, s, owner(), says(alice, alice, "M1", 1, "hi"))
 	sameList(t, "before the LID is known", found(t, s, aliceLID.User()), nil)
@@ -108,6 +112,7 @@ func TestChats_AreFoundByEitherIdentity(t *testing.T) {
 // TestPeople_AreKnownWhenTheirMessagesShow: whoever reads a message that was just
 // committed finds its sender, and a commit that fails leaves nobody behind.
 func TestPeople_AreKnownWhenTheirMessagesShow(t *testing.T) {
+	t.Parallel()
 	var atCommit func() error
 	s := openWith(t, Options{Path: storetest.NewFile(t), Log: zerolog.Nop(), BeforeCommit: func() error {
 		if atCommit != nil {
@@ -148,6 +153,7 @@ func TestPeople_AreKnownWhenTheirMessagesShow(t *testing.T) {
 // TestPeople_AreThemselvesAfterAMergeThatFailed: a person who was found and merged in a
 // transaction that failed gives the next new person their number in the tables.
 func TestPeople_AreThemselvesAfterAMergeThatFailed(t *testing.T) {
+	t.Parallel()
 	s, fault := newFailingStore(t)
 	save(t, s, owner(), says(alice, alice, "M1", 1, "hi"))
 	fault.Set(errors.New("disk full"))
@@ -163,6 +169,7 @@ func TestPeople_AreThemselvesAfterAMergeThatFailed(t *testing.T) {
 
 // TestPeople_AreOnEveryPage while others write for the first time.
 func TestPeople_AreOnEveryPage(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	save(t, s, owner())
 	const people = 300

@@ -57,6 +57,7 @@ func listed(t testing.TB, s *Store, q bridge.DeliveryQuery) ([]string, *string) 
 }
 
 func TestWebhook_IsKeptAsItIs(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	save(t, s, says(alice, alice, "A1", 1, "hi"))
 	last, err := s.LastEvent(t.Context())
@@ -83,6 +84,7 @@ func TestWebhook_IsKeptAsItIs(t *testing.T) {
 }
 
 func TestWebhook_ChangesAndGoes(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	w := addWebhook(t, s, bridge.Webhook{})
 	refusal := errors.New("no")
@@ -130,6 +132,7 @@ func due(t *testing.T, s *Store, w bridge.Webhook, underWay ...int64) (WebhookWo
 }
 
 func TestDeliveries_OfAChatStayInOrder(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	save(t, s, says(alice, alice, "A1", 1, "hi"), says(alice, alice, "A2", 2, "hi")) // 1 to 3
 	save(t, s, says(bob, bob, "B1", 3, "hi"), says(bob, bob, "B2", 4, "hi"))         // 4 to 6
@@ -163,6 +166,7 @@ func TestDeliveries_OfAChatStayInOrder(t *testing.T) {
 // Deliveries that have failed come first, the earliest next try before the others. If the clock was set
 // back, a next try that is too far away is due.
 func TestDeliveries_ThatFailedAreDueInTheOrderOfTheirPauses(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	chats := []bridge.JID{alice, bob, club, "15550000001@s.whatsapp.net"}
 	for i, chat := range chats {
@@ -193,6 +197,7 @@ func TestDeliveries_ThatFailedAreDueInTheOrderOfTheirPauses(t *testing.T) {
 
 // When two chats become one, so do their queues, also for a delivery that is saved with the old chat.
 func TestDeliveries_GoWithTheirChat(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	save(t, s, says(aliceLID, aliceLID, "A1", 1, "hi"), says(alice, alice, "A2", 2, "hi"), says(aliceLID, aliceLID, "A3", 3, "hi"))
 	w := addWebhook(t, s, bridge.Webhook{})
@@ -211,6 +216,7 @@ func TestDeliveries_GoWithTheirChat(t *testing.T) {
 }
 
 func TestLoseDeliveries_LeavesOneReset(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	for i := range 8 {
 		save(t, s, says(alice, alice, fmt.Sprint("A", i), i, "hi")) // 2 to 9
@@ -252,6 +258,7 @@ func TestLoseDeliveries_LeavesOneReset(t *testing.T) {
 
 // What a webhook reads for one try is one moment.
 func TestPost_IsAsTheReadRoutesShowIt(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	save(t, s, says(alice, alice, "A1", 1, "first"), says(bob, bob, "B1", 2, "hi"))
 	w := addWebhook(t, s, bridge.Webhook{EventFilter: bridge.EventFilter{Types: []bridge.EventType{bridge.EventMessageCreated}, Chats: []bridge.JID{alice}}})
@@ -280,6 +287,7 @@ func TestPost_IsAsTheReadRoutesShowIt(t *testing.T) {
 }
 
 func TestDeliveries_AreListedInPages(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	w := addWebhook(t, s, bridge.Webhook{})
 	for i := range int64(5) {
@@ -306,6 +314,7 @@ func TestDeliveries_AreListedInPages(t *testing.T) {
 
 // Successful deliveries are removed after a while, dead letters are not.
 func TestDeliveries_HistoryIsBounded(t *testing.T) {
+	t.Parallel()
 	const storedDeliveries = 200
 	s := newStore(t)
 	w := addWebhook(t, s, bridge.Webhook{})
@@ -322,6 +331,7 @@ func TestDeliveries_HistoryIsBounded(t *testing.T) {
 // Dead letters go with the log that they are read from; what is pending stays
 // until it is told.
 func TestDeliveries_ArePrunedWithTheLog(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	w := addWebhook(t, s, bridge.Webhook{})
 	for i := range 10 {

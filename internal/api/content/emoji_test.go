@@ -15,6 +15,7 @@ import (
 var emojiList = flag.String("emoji", "", "the path of emoji-test.txt")
 
 func TestEmoji_IsOne(t *testing.T) {
+	t.Parallel()
 	for _, one := range []string{
 		"", "👍", "🙏🏾", "❤", "❤️", "✌️🏽", "1️⃣", "1⃣", "#️⃣", "*️⃣", "🇮🇹", "🏴󠁧󠁢󠁷󠁬󠁳󠁿", "👩‍👩‍👧‍👦", "👩🏽‍❤️‍💋‍👨🏿", "🕵🏽‍♂️", "🏳️‍🌈",
 		"ℹ️", "™️", "©", "‼️", "〰️", "㊗️", "↔️", "☺", "🅰️", "🏻", "\U0001FAE9", "\U0001FAFF",
@@ -34,6 +35,7 @@ func TestEmoji_IsOne(t *testing.T) {
 }
 
 func TestEmoji_AllOfUnicode(t *testing.T) {
+	t.Parallel()
 	if *emojiList == "" {
 		t.Skip("needs -emoji")
 	}

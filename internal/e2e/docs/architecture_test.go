@@ -171,7 +171,7 @@ var ours = map[string][]string{
 	"internal/demo":             {"internal/bridge", "internal/client", "internal/simnet"},
 	"internal/e2e/powercut":     {},
 
-	"internal/e2e/harness":         {"internal/api/apitest", "internal/bridge", "internal/client", "internal/demo", "internal/simnet"},
+	"internal/e2e/harness":         {"internal/api/apitest", "internal/bridge", "internal/client", "internal/demo", "internal/longtest", "internal/simnet"},
 	"internal/e2e/harness/agent":   {"internal/bridge", "internal/client", "internal/e2e/harness", "internal/simnet"},
 	"internal/e2e/harness/browser": {"internal/bridge", "internal/e2e/harness", "internal/simnet"},
 	"internal/e2e/harness/traffic": {"internal/bridge", "internal/e2e/harness", "internal/simnet"},

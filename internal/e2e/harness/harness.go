@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"maps"
 	"net/http"
@@ -14,6 +13,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -26,6 +26,7 @@ import (
 	"bridged/internal/api/apitest"
 	"bridged/internal/bridge"
 	"bridged/internal/client"
+	"bridged/internal/longtest"
 	"bridged/internal/simnet"
 )
 
@@ -50,11 +51,8 @@ func (r runner) run() (code int, err error) {
 	if err := buildProgram(); err != nil {
 		return 1, err
 	}
-	// Most tests wait for the product's timeouts more than they compute. A
-	// -parallel on the command line still wins: it is read later.
-	if err := flag.Set("test.parallel", "8"); err != nil {
-		return 1, err
-	}
+	longtest.AtOnce(8)
+	debug.SetGCPercent(400) // the tests and their network hold little and allocate much
 	code = r.M.Run()
 	for _, end := range ends {
 		err = errors.Join(err, end())

@@ -17,7 +17,7 @@ func TestPreKeys_OfAnUploadAreStoredTogether(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	const fault = "CREATE TRIGGER fault BEFORE INSERT ON whatsmeow_pre_keys WHEN NEW.key_id = 40 BEGIN SELECT RAISE(ABORT, 'the 40th fails'); END"
+	const fault = "CREATE TRIGGER fault BEFORE INSERT ON whatsmeow_pre_keys WHEN NEW.key_id = 10 BEGIN SELECT RAISE(ABORT, 'the 10th fails'); END"
 	if _, err := db.ExecContext(t.Context(), fault); err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +31,7 @@ func TestPreKeys_OfAnUploadAreStoredTogether(t *testing.T) {
 	a.phone = newPhone(t, network, accountNumber, "Alex")
 	a.pair()
 	if got := count(); got != 0 {
-		t.Errorf("%d keys are stored of an upload whose 40th failed, want none", got)
+		t.Errorf("%d keys are stored of an upload whose 10th failed, want none", got)
 	}
 	if _, err := db.ExecContext(t.Context(), "DROP TRIGGER fault"); err != nil {
 		t.Fatal(err)

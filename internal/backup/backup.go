@@ -113,7 +113,7 @@ func (s Source) toFile(ctx context.Context, path string, replace bool) (Report, 
 	if err := d.publish(replace); err != nil {
 		return Report{}, err
 	}
-	r.File, r.MadeAt = path, bridge.At(made)
+	r.File, r.MadeAt, r.Removed = path, bridge.At(made), []string{}
 	return r, nil
 }
 
@@ -257,7 +257,7 @@ func (s Source) toStream(ctx context.Context, to io.Writer, tempDir string) (_ R
 	if err != nil {
 		return Report{}, err
 	}
-	r.File, r.MadeAt = "-", bridge.At(made)
+	r.File, r.MadeAt, r.Removed = "-", bridge.At(made), []string{}
 	if s.Files {
 		a, err := s.newArchive(ctx, path, &r.Contents)
 		if err != nil {

@@ -94,6 +94,25 @@ func TestRestore_OverADamagedStore(t *testing.T) {
 	}
 }
 
+// TestDuplicate_WithoutLinks: a file system without links gets a copy.
+func TestDuplicate_WithoutLinks(t *testing.T) {
+	t.Parallel()
+	other := t.TempDir()
+	smallDisk(t, other) // there are no links to other disks
+	path, name := writeFile(t, filepath.Join(t.TempDir(), "store"), "data"), filepath.Join(other, "previous")
+	if err := duplicate(path, name); err != nil {
+		t.Fatal(err)
+	}
+	if data, err := os.ReadFile(name); err != nil || string(data) != "data" {
+		t.Errorf("the copy has %q, %v", data, err)
+	}
+	same(t, "files", names(t, other), []string{"previous"})
+	if err := duplicate(writeFile(t, path, strings.Repeat("x", 300<<10)), name+"2"); err == nil || !strings.Contains(err.Error(), "is full") {
+		t.Errorf("on a full disk: %v", err)
+	}
+	same(t, "files", names(t, other), []string{"previous"})
+}
+
 func TestRestore_RefusesWhatIsNoBackup(t *testing.T) {
 	t.Parallel()
 	d := newDataDir(t, "one", "two")

@@ -77,7 +77,7 @@ func (s *Schedule) Run(ctx context.Context) {
 // pause returns the time until the next look.
 func (s *Schedule) pause() time.Duration {
 	now := s.o.Now()
-	return min(lookPause, s.next(now).Sub(now))
+	return min(lookPause, max(s.next(now).Sub(now), time.Second))
 }
 
 // next returns when the next backup is due.
@@ -94,8 +94,14 @@ func (s *Schedule) night(now time.Time) time.Time {
 	return at
 }
 
+// onDay returns the time of the backup so many days after a time.
 func (s *Schedule) onDay(now time.Time, days int) time.Time {
-	return time.Date(now.Year(), now.Month(), now.Day()+days, 0, int(s.o.At/time.Minute), 0, 0, s.o.Zone)
+	at := time.Date(now.Year(), now.Month(), now.Day()+days, 0, int(s.o.At/time.Minute), 0, 0, s.o.Zone)
+	noon := time.Date(now.Year(), now.Month(), now.Day()+days, 12, 0, 0, 0, s.o.Zone)
+	if at.Day() != noon.Day() { // zones that skip midnight
+		at = at.Add(time.Hour)
+	}
+	return at
 }
 
 // look makes a backup if it is due.

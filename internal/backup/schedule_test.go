@@ -2,6 +2,7 @@ package backup
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"os"
 	"path/filepath"
@@ -115,19 +116,22 @@ func TestSchedule_ClocksThatChange(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		zone  string
+		at    time.Duration // since midnight; 0 is 02:30
 		from  string
 		hours int
 		want  []string
 	}{
-		"spring in Berlin":   {"Europe/Berlin", "2026-03-28T12:00:00Z", 48, []string{"2026-03-28T120000Z", "2026-03-29T013000Z", "2026-03-30T003000Z"}},
-		"autumn in Berlin":   {"Europe/Berlin", "2026-10-24T12:00:00Z", 48, []string{"2026-10-24T120000Z", "2026-10-25T013000Z", "2026-10-26T013000Z"}},
-		"spring in New York": {"America/New_York", "2026-03-07T12:00:00Z", 48, []string{"2026-03-07T120000Z", "2026-03-08T063000Z", "2026-03-09T063000Z"}},
-		"half an hour":       {"Australia/Lord_Howe", "2026-04-03T16:00:00Z", 49, []string{"2026-04-03T160000Z", "2026-04-04T160000Z", "2026-04-05T160000Z"}},
+		"spring in Berlin":   {"Europe/Berlin", 0, "2026-03-28T12:00:00Z", 48, []string{"2026-03-28T120000Z", "2026-03-29T013000Z", "2026-03-30T003000Z"}},
+		"autumn in Berlin":   {"Europe/Berlin", 0, "2026-10-24T12:00:00Z", 48, []string{"2026-10-24T120000Z", "2026-10-25T013000Z", "2026-10-26T013000Z"}},
+		"spring in New York": {"America/New_York", 0, "2026-03-07T12:00:00Z", 48, []string{"2026-03-07T120000Z", "2026-03-08T063000Z", "2026-03-09T063000Z"}},
+		"half an hour":       {"Australia/Lord_Howe", 0, "2026-04-03T16:00:00Z", 49, []string{"2026-04-03T160000Z", "2026-04-04T160000Z", "2026-04-05T160000Z"}},
+		"no midnight":        {"America/Havana", 30 * time.Minute, "2026-03-06T12:00:00Z", 70, []string{"2026-03-06T120000Z", "2026-03-07T053000Z", "2026-03-08T053000Z", "2026-03-09T043000Z"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				n := newNights(t, c.zone)
+				n.o.At = cmp.Or(c.at, n.o.At)
 				from, err := time.Parse(time.RFC3339, c.from)
 				n.do(err)
 				n.jump(from)

@@ -17,7 +17,7 @@ async function whole(use, found) {
   return messages[0];
 }
 
-export const tasks = {
+const tasks = {
   "what is unread?": async (use) => {
     const { chats } = await use("catch_me_up");
     return (chats.length > 0 && chats[0].unreadCount > 0 && chats[0].messages.length > 0) || JSON.stringify(chats);
@@ -67,3 +67,19 @@ export const tasks = {
     return messages.some((message) => message.text.includes("Hast du die Karten?")) || JSON.stringify(messages);
   },
 };
+
+// solveAll solves the tasks with a client, and calls done with each task's name, how many calls it took,
+// and true or what is wrong.
+export async function solveAll(client, done) {
+  for (const [asked, solve] of Object.entries(tasks)) {
+    let calls = 0;
+    const use = async (tool, args = {}) => {
+      calls++;
+      const result = await client.callTool({ name: tool, arguments: args });
+      if (result.isError) throw new Error(`${tool}: ${JSON.stringify(result.content)}`);
+      return { ...result.structuredContent, ...result.structuredContent.untrusted, content: result.content };
+    };
+    const outcome = await solve(use).catch((error) => error.message);
+    done(asked, calls, outcome);
+  }
+}

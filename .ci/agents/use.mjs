@@ -5,7 +5,7 @@ import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js"
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { Client as Single, StreamableHTTPClientTransport as SingleHTTP } from "@modelcontextprotocol/client";
 import { StdioClientTransport as SingleStdio } from "@modelcontextprotocol/client/stdio";
-import { tasks } from "./tasks.mjs";
+import { solveAll } from "./tasks.mjs";
 
 const { BRIDGE, BRIDGE_TOKEN, BRIDGED } = process.env;
 let passed = 0;
@@ -88,22 +88,7 @@ for (const [name, client, transport] of [
 ]) {
   await client.connect(transport);
   await client.listTools(); // so that the SDK checks answers against their schemas
-  for (const [asked, solve] of Object.entries(tasks)) {
-    let calls = 0;
-    const use = async (tool, args = {}) => {
-      calls++;
-      const result = await client.callTool({ name: tool, arguments: args });
-      if (result.isError) throw new Error(`${tool}: ${JSON.stringify(result.content)}`);
-      return { ...result.structuredContent, ...result.structuredContent.untrusted, content: result.content };
-    };
-    let outcome;
-    try {
-      outcome = await solve(use);
-    } catch (error) {
-      outcome = error.message;
-    }
-    check(`${name}: ${asked} (${calls} calls)`, outcome === true && calls <= 4, outcome);
-  }
+  await solveAll(client, (asked, calls, outcome) => check(`${name}: ${asked} (${calls} calls)`, outcome === true && calls <= 4, outcome));
   await client.close();
 }
 await api("DELETE", `/api/tokens/${clerk.id}`);

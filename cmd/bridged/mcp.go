@@ -29,7 +29,7 @@ func (a *app) withAgents(c config.Config, router *api.Handler, next http.Handler
 		return nil, fmt.Errorf("find the program's own file: %w", err)
 	}
 	options := mcp.Options{
-		Client: client.InProcess(router, ""), Token: router.Token, Send: c.MCP == config.MCPSend && c.EnableSend, Chats: c.SendChats, Confirm: c.MCPConfirm,
+		Client: client.InProcess(router, ""), Token: router.Token, Public: c.PublicURLs, Send: c.MCP == config.MCPSend && c.EnableSend, Chats: c.SendChats, Confirm: c.MCPConfirm,
 		SendsPerMinute: c.MCPSendsPerMinute, Version: version, Log: a.log,
 		Scale: func(ctx context.Context, picture io.Reader) ([]byte, error) {
 			return a.preparer.ScaleFrom(ctx, picture, mcp.PictureSide)

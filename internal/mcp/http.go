@@ -45,7 +45,7 @@ func (s *Server) Handler(stopping context.Context) http.Handler {
 		}
 		sessions.ServeHTTP(w, r)
 	})
-	return front.Observe(guarded(stopping, s.authenticated(s.checked(byVersion))), s.options.Log, logAccess, func(w http.ResponseWriter, r *http.Request, err error) {
+	return front.Observe(s.guarded(stopping, s.authenticated(s.checked(byVersion))), s.options.Log, logAccess, func(w http.ResponseWriter, r *http.Request, err error) {
 		hlog.FromRequest(r).Error().Str("error", bridge.Redact(err.Error())).Msg("agent")
 		refuse(w, err)
 	})
@@ -202,7 +202,7 @@ func releaseBody(next sdk.MethodHandler) sdk.MethodHandler {
 // guarded cancels requests when the program stops, forbids caching, closes connections after bodies
 // that were not read or arrived in chunks (see head.go in package front), and refuses requests from
 // pages of other sites. Agents send no Origin.
-func guarded(stopping context.Context, next http.Handler) http.Handler {
+func (s *Server) guarded(stopping context.Context, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithCancel(r.Context())
 		defer cancel()
@@ -212,7 +212,7 @@ func guarded(stopping context.Context, next http.Handler) http.Handler {
 		defer ours.end()
 		w = ours
 		if origin := r.Header.Get("Origin"); origin != "" {
-			if at, err := url.Parse(origin); err != nil || at.Host != r.Host {
+			if at, err := url.Parse(origin); err != nil || at.Host != r.Host || !front.KnowsHost(s.options.Public, r.Host) {
 				refuse(w, bridge.Fail(bridge.CodeForbidden, "pages of other sites may not call this endpoint"))
 				return
 			}

@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"sync"
@@ -46,6 +47,7 @@ type Options struct {
 	// Metadata returns the address of the document that says where a client gets a token; it is nil
 	// without OAuth.
 	Metadata func(*http.Request) string
+	Public   []*url.URL // the bridge's public addresses, from which pages may call
 	Version  string
 	Log      zerolog.Logger
 }

@@ -42,6 +42,7 @@ func TestRefusals_AreTheAPIs(t *testing.T) {
 		"a wrong token":    {"POST", call, map[string]string{"Authorization": "Bearer y"}, http.StatusUnauthorized, bridge.CodeUnauthorized},
 		"another scheme":   {"POST", call, map[string]string{"Authorization": "Basic eA=="}, http.StatusUnauthorized, bridge.CodeUnauthorized},
 		"a foreign page":   {"POST", call, map[string]string{"Origin": "https://evil.example"}, http.StatusForbidden, bridge.CodeForbidden},
+		"a rebound name":   {"POST", call, map[string]string{"Origin": "http://example.com"}, http.StatusForbidden, bridge.CodeForbidden},
 		"a list":           {"POST", "[" + call + "]", nil, http.StatusBadRequest, bridge.CodeInvalid},
 		"no JSON":          {"POST", "<x/>", nil, http.StatusBadRequest, bridge.CodeInvalid},
 		"nothing":          {"POST", "", nil, http.StatusBadRequest, bridge.CodeInvalid},

@@ -39,6 +39,17 @@ func IsPublic(public []*url.URL, host string) bool {
 	return slices.ContainsFunc(public, func(u *url.URL) bool { return strings.EqualFold(u.Hostname(), name) })
 }
 
+// KnowsHost reports whether a Host header names this bridge: an IP address, localhost, or a public
+// address. Another name could be one that a site has pointed here, to become the same origin (DNS
+// rebinding).
+func KnowsHost(public []*url.URL, host string) bool {
+	name := (&url.URL{Host: host}).Hostname()
+	if _, err := netip.ParseAddr(name); err == nil {
+		return true
+	}
+	return strings.EqualFold(name, "localhost") || strings.HasSuffix(strings.ToLower(name), ".localhost") || IsPublic(public, host)
+}
+
 // polled lists the paths that programs request every few seconds.
 var polled = []string{"/healthz", "/readyz", "/metrics", "/api/auth/status", "/api/events"}
 

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"crypto/subtle"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
@@ -47,7 +46,7 @@ func (site *Site) guard(next http.Handler) http.Handler {
 			noBody(w, r)
 		}
 		switch {
-		case !site.knowsHost(r.Host):
+		case !front.KnowsHost(site.options.PublicURLs, r.Host):
 			refuse(w, http.StatusMisdirectedRequest, "The console isn’t available under this name",
 				"Open it by its IP address or as localhost, or add this name to PUBLIC_URL. Other names could belong to another site.")
 		case r.Method == http.MethodPost && !site.isOwn(r):
@@ -76,28 +75,6 @@ func noBody(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// knowsHost reports whether a host belongs to this console: an IP address, localhost, or a name in
-// PUBLIC_URL. It refuses other names because of DNS rebinding: a site could point its own name here
-// and become the same origin.
-func (site *Site) knowsHost(host string) bool {
-	name := hostname(host)
-	if _, err := netip.ParseAddr(name); err == nil {
-		return true
-	}
-	if strings.EqualFold(name, "localhost") || strings.HasSuffix(strings.ToLower(name), ".localhost") {
-		return true
-	}
-	return site.isPublic(host)
-}
-
-// isPublic reports whether PUBLIC_URL has a host.
-func (site *Site) isPublic(host string) bool {
-	return front.IsPublic(site.options.PublicURLs, host)
-}
-
-// hostname returns a Host header without its port.
-func hostname(host string) string { return (&url.URL{Host: host}).Hostname() }
-
 // isOwn reports whether a request comes from a page of this console, by its headers.
 func (site *Site) isOwn(r *http.Request) bool {
 	if site := r.Header.Get("Sec-Fetch-Site"); site != "" {
@@ -110,7 +87,7 @@ func (site *Site) isOwn(r *http.Request) bool {
 // isSecure reports whether a request came over TLS, here or to the reverse proxy.
 func (site *Site) isSecure(r *http.Request) bool {
 	return r.TLS != nil || slices.ContainsFunc(site.options.PublicURLs, func(u *url.URL) bool {
-		return u.Scheme == "https" && strings.EqualFold(u.Hostname(), hostname(r.Host))
+		return u.Scheme == "https" && strings.EqualFold(u.Hostname(), (&url.URL{Host: r.Host}).Hostname())
 	})
 }
 

@@ -175,7 +175,7 @@ var ours = map[string][]string{
 	"internal/e2e/harness/agent":   {"internal/bridge", "internal/client", "internal/e2e/harness", "internal/simnet"},
 	"internal/e2e/harness/browser": {"internal/bridge", "internal/e2e/harness", "internal/simnet"},
 	"internal/e2e/harness/traffic": {"internal/bridge", "internal/e2e/harness", "internal/simnet"},
-	"internal/e2e/screenshots":     {"internal/bridge", "internal/client", "internal/e2e/harness", "internal/e2e/harness/browser"},
+	"internal/e2e/screenshots":     {"internal/bridge", "internal/client", "internal/e2e/harness", "internal/e2e/harness/agent", "internal/e2e/harness/browser"},
 	"internal/e2e/soak":            {"internal/bridge", "internal/demo", "internal/e2e/harness", "internal/e2e/harness/traffic", "internal/simnet"},
 
 	"bench":           {"internal/bridge", "internal/client", "internal/simnet", "internal/store"},

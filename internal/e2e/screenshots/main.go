@@ -19,6 +19,7 @@ import (
 	"bridged/internal/bridge"
 	"bridged/internal/client"
 	. "bridged/internal/e2e/harness"
+	. "bridged/internal/e2e/harness/agent"
 	. "bridged/internal/e2e/harness/browser"
 )
 
@@ -57,7 +58,8 @@ var windows = []struct {
 
 // ofTheDemo takes screenshots of the demo's conversations.
 func ofTheDemo(t testing.TB) {
-	d := StartDemo(t, "BRIDGE_TOKEN="+DocsToken)
+	address := FreeAddress(t)
+	d := StartDemo(t, "BRIDGE_TOKEN="+DocsToken, "LISTEN_ADDR="+address, "MCP=send", "MCP_OAUTH=true", "PUBLIC_URL=http://"+address)
 	link := loginLink.FindStringSubmatch(d.Stdout.String())
 	if link == nil {
 		t.Fatalf("the demo prints no link:\n%s", d.Stdout)
@@ -67,7 +69,7 @@ func ofTheDemo(t testing.TB) {
 	b.Open(link[2])
 	api := client.New(link[1], DocsToken)
 	populate(t, api)
-	for _, s := range shots() {
+	for _, s := range append(shots(), consentShots(t, link[1])...) {
 		take(b, s)
 	}
 	readOnly(b, api)

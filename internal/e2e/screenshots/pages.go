@@ -1,8 +1,11 @@
 package main
 
 import (
+	"testing"
+
 	"github.com/chromedp/chromedp"
 
+	. "bridged/internal/e2e/harness/agent"
 	. "bridged/internal/e2e/harness/browser"
 )
 
@@ -113,5 +116,19 @@ func readOnlyShots() []shot {
 		{name: "reader-chat", chat: "Sofía"},
 		{name: "reader-settings", path: "/console/settings", whole: true},
 		{name: "reader-refused", path: "/console/webhooks"},
+	}
+}
+
+// consentShots are the pages on which programs ask for access.
+func consentShots(t testing.TB, address string) []shot {
+	claude := AccessLink(t, address, "Claude", "https://claude.ai/api/mcp/auth_callback")
+	local := AccessLink(t, address, "A program with a name that is much longer than names of programs", "http://127.0.0.1:3118/callback")
+	wrong := Steps{Does(`document.querySelector("main form [value=allow]").click()`), Loads(".wrong")}
+	return []shot{
+		{name: "authorize", path: claude, whole: true},
+		{name: "authorize-wrong", path: claude, whole: true, prepare: wrong},
+		{name: "authorize-local", path: local, whole: true},
+		{name: "authorize-refused", path: claude + "&response_mode=fragment"},
+		{name: "authorize-unknown", path: "/console/authorize?client_id=brc_UNKNOWN"},
 	}
 }

@@ -2,6 +2,8 @@ package agent
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/base64"
 	"errors"
 	"html"
 	"io"
@@ -129,4 +131,23 @@ func (o *Owner) Handler(answer url.Values, back *url.URL) auth.OAuthHandler {
 			return &auth.AuthorizationResult{Code: at.Query().Get("code"), State: at.Query().Get("state"), Iss: at.Query().Get("iss")}, nil
 		},
 	}))(o.T)
+}
+
+// CodeVerifier is the secret of PKCE of the requests that [AccessLink] makes.
+const CodeVerifier = "a-verifier-of-the-tests-that-is-long-enough-0123456789"
+
+// AccessLink registers a client with a bridge and returns its link to the page for consent, without the
+// bridge's address. changes replace parameters.
+func AccessLink(t testing.TB, address, name, redirect string, changes ...string) string {
+	t.Helper()
+	made := Must(oauthex.RegisterClient(Within(t), address+"/oauth/register", &oauthex.ClientRegistrationMetadata{ClientName: name, RedirectURIs: []string{redirect}}, nil))(t)
+	sum := sha256.Sum256([]byte(CodeVerifier))
+	q := url.Values{
+		"response_type": {"code"}, "client_id": {made.ClientID}, "redirect_uri": {redirect}, "state": {"s"}, "resource": {address + "/mcp"},
+		"code_challenge": {base64.RawURLEncoding.EncodeToString(sum[:])}, "code_challenge_method": {"S256"},
+	}
+	for i := 0; i < len(changes); i += 2 {
+		q.Set(changes[i], changes[i+1])
+	}
+	return "/console/authorize?" + q.Encode()
 }

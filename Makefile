@@ -76,7 +76,8 @@ n8n:
 proxies:
 	go test ./internal/e2e/operations -count=1 -v -run TestProxies
 
-# Talks to the demo as an agent with the protocol's TypeScript SDKs. Needs Node.
+# Talks to the demo as an agent with the protocol's TypeScript SDKs and mcp-remote, also with OAuth,
+# and runs the protocol's conformance suite. Needs Node.
 agents:
 	bash .ci/agents/run
 

@@ -22,7 +22,7 @@ func TestDeploy_AccountsFit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	proxied := regexp.MustCompile(`handle (/a/\w+)/\* \{\s+reverse_proxy \{\$(\w+):`).FindAllStringSubmatch(string(caddyfile), -1)
+	proxied := regexp.MustCompile(`@\w+ path (/a/\w+)/\* .+\s+handle @\w+ \{\s+reverse_proxy \{\$(\w+):`).FindAllStringSubmatch(string(caddyfile), -1)
 	upstreams := make(map[string]string) // by path
 	for _, found := range proxied {
 		upstreams[found[1]] = compose.Services["caddy"].Environment[found[2]]

@@ -1,8 +1,6 @@
 package agents
 
 import (
-	"crypto/sha256"
-	"encoding/base64"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -19,8 +17,6 @@ import (
 	"bridged/internal/simnet"
 )
 
-const codeVerifier = "a-verifier-of-the-tests-that-is-long-enough-0123456789"
-
 // oauthScene is a bridge that grants access over OAuth.
 type oauthScene struct {
 	AgentScene
@@ -29,36 +25,22 @@ type oauthScene struct {
 
 func newOAuthScene(t *testing.T, base string, settings ...string) oauthScene {
 	t.Helper()
-	address := FreeAddress(t)
+	address := "127.0.0.1:" + FreePort(t)
 	s := NewAgentScene(t, append(settings, "LISTEN_ADDR="+address, "MCP_OAUTH=true", "PUBLIC_URL=http://"+address+base, "BASE_PATH="+base)...)
 	return oauthScene{s, "http://" + address + base}
 }
 
-// registered returns the id of a new client.
-func (s oauthScene) registered(t *testing.T) string {
+// link registers a client and returns its id and its link to the page for consent.
+func (s oauthScene) link(t *testing.T) (id string, link func(changes ...string) string) {
 	t.Helper()
-	resp := Must(http.Post(s.base+"/oauth/register", "application/json", strings.NewReader(`{"client_name":"Claude","redirect_uris":["https://agent.example/callback"]}`)))(t)
-	defer resp.Body.Close()
-	var made struct {
-		ClientID string `json:"client_id"`
+	first := Must(url.Parse(AccessLink(t, s.base, "Claude", "https://agent.example/callback")))(t)
+	return first.Query().Get("client_id"), func(changes ...string) string {
+		q := first.Query()
+		for i := 0; i < len(changes); i += 2 {
+			q.Set(changes[i], changes[i+1])
+		}
+		return s.base + first.Path + "?" + q.Encode()
 	}
-	if err := json.NewDecoder(resp.Body).Decode(&made); err != nil || resp.StatusCode != http.StatusCreated {
-		t.Fatalf("registered: %d, %v", resp.StatusCode, err)
-	}
-	return made.ClientID
-}
-
-// link returns a client's link to the page for consent, with changes of its parameters.
-func (s oauthScene) link(id string, changes ...string) string {
-	sum := sha256.Sum256([]byte(codeVerifier))
-	q := url.Values{
-		"response_type": {"code"}, "client_id": {id}, "redirect_uri": {"https://agent.example/callback"}, "state": {"s"}, "resource": {s.base + "/mcp"},
-		"code_challenge": {base64.RawURLEncoding.EncodeToString(sum[:])}, "code_challenge_method": {"S256"},
-	}
-	for i := 0; i < len(changes); i += 2 {
-		q.Set(changes[i], changes[i+1])
-	}
-	return s.base + "/console/authorize?" + q.Encode()
 }
 
 // exchange returns what the token endpoint answers.
@@ -80,8 +62,9 @@ func TestOAuth_ConsentIsTheOwners(t *testing.T) {
 		t.Run("at "+base, func(t *testing.T) {
 			t.Parallel()
 			s := newOAuthScene(t, base)
-			id, owner := s.registered(t), NewOwnerOf(t, s.Env["BRIDGE_TOKEN"])
-			page := owner.Asked(s.link(id))
+			_, link := s.link(t)
+			owner := NewOwnerOf(t, s.Env["BRIDGE_TOKEN"])
+			page := owner.Asked(link())
 			for _, want := range []string{"<bdi>Claude</bdi> asks for access", "isn’t verified", "<strong>agent.example</strong>"} {
 				if !strings.Contains(page.Body, want) {
 					t.Errorf("the page lacks %q", want)
@@ -109,14 +92,14 @@ func TestOAuth_ConsentIsTheOwners(t *testing.T) {
 				}
 			}
 			for what, bad := range map[string]string{
-				"another address": s.link(id, "redirect_uri", "https://evil.example/"), "an unknown client": s.link("brc_NONE"), "no PKCE": s.link(id, "code_challenge", ""),
-				"another server": s.link(id, "resource", "https://evil.example/mcp"),
+				"another address": link("redirect_uri", "https://evil.example/"), "an unknown client": link("client_id", "brc_NONE"), "no PKCE": link("code_challenge", ""),
+				"another server": link("resource", "https://evil.example/mcp"),
 			} {
 				if got := owner.Do(http.MethodGet, bad, "same-origin", nil); got.StatusCode != http.StatusBadRequest || got.Header.Get("Location") != "" || strings.Contains(got.Body, `name="decision"`) {
 					t.Errorf("%s: %d to %q", what, got.StatusCode, got.Header.Get("Location"))
 				}
 			}
-			if back := owner.Do(http.MethodGet, s.link(id, "response_type", "token"), "same-origin", nil); !strings.Contains(back.Body, `href="https://agent.example/callback?error=unsupported_response_type&amp;`) {
+			if back := owner.Do(http.MethodGet, link("response_type", "token"), "same-origin", nil); !strings.Contains(back.Body, `href="https://agent.example/callback?error=unsupported_response_type&amp;`) {
 				t.Errorf("no way back:\n%s", back.Body)
 			}
 			if no := owner.Answer(page, url.Values{"decision": {"deny"}}); no.StatusCode != http.StatusSeeOther || !strings.HasPrefix(no.Header.Get("Location"), "https://agent.example/callback?error=access_denied&") {
@@ -128,7 +111,7 @@ func TestOAuth_ConsentIsTheOwners(t *testing.T) {
 				}
 			}
 			limited := NewOwnerOf(t, s.Token)
-			if got := limited.Asked(s.link(id)); got.StatusCode != http.StatusForbidden || !strings.Contains(got.Body, "“Manage”") {
+			if got := limited.Asked(link()); got.StatusCode != http.StatusForbidden || !strings.Contains(got.Body, "“Manage”") {
 				t.Errorf("an owner without manage: %d", got.StatusCode)
 			}
 		})
@@ -140,10 +123,11 @@ func TestOAuth_ConsentIsTheOwners(t *testing.T) {
 func TestOAuth_ATokenLikeOthers(t *testing.T) {
 	t.Parallel()
 	s := newOAuthScene(t, "")
-	id, owner := s.registered(t), NewOwnerOf(t, s.Env["BRIDGE_TOKEN"])
-	done := owner.Answer(owner.Asked(s.link(id)), url.Values{"decision": {"allow"}, "rights": {"read"}, "chats": {s.Sam.PN().String()}})
+	id, link := s.link(t)
+	owner := NewOwnerOf(t, s.Env["BRIDGE_TOKEN"])
+	done := owner.Answer(owner.Asked(link()), url.Values{"decision": {"allow"}, "rights": {"read"}, "chats": {s.Sam.PN().String()}})
 	back := Must(done.Location())(t)
-	form := url.Values{"grant_type": {"authorization_code"}, "client_id": {id}, "code": {back.Query().Get("code")}, "code_verifier": {codeVerifier}, "redirect_uri": {"https://agent.example/callback"}}
+	form := url.Values{"grant_type": {"authorization_code"}, "client_id": {id}, "code": {back.Query().Get("code")}, "code_verifier": {CodeVerifier}, "redirect_uri": {"https://agent.example/callback"}}
 	status, first := s.exchange(t, form)
 	if status != http.StatusOK || back.Query().Get("iss") != s.base || back.Query().Get("state") != "s" {
 		t.Fatalf("%d %v, from %s", status, first, back)

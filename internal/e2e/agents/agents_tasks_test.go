@@ -110,7 +110,7 @@ func first[T, U any](one T, _ U) T { return one }
 // granted one by the owner, and loses it.
 func TestAgents_TenTasks(t *testing.T) {
 	t.Parallel()
-	address := "http://" + FreeAddress(t)
+	address := "http://127.0.0.1:" + FreePort(t)
 	StartDemo(t, "MCP=send", "BRIDGE_TOKEN="+TestToken, "MCP_SENDS_PER_MINUTE=100", "LISTEN_ADDR="+strings.TrimPrefix(address, "http://"), "MCP_OAUTH=true", "PUBLIC_URL="+address)
 	api := client.New(address, TestToken)
 	defer api.Close()

@@ -163,7 +163,7 @@ func (p *Process) LeavesNoFile() {
 }
 
 // FreePort returns an unused port.
-func FreePort(t *testing.T) string {
+func FreePort(t testing.TB) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

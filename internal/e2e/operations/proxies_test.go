@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"os/exec"
@@ -102,5 +103,24 @@ func TestProxies_Caddy(t *testing.T) {
 	var described struct{ URL string }
 	if err := api.WithToken(s.Full).Call(Within(t), http.MethodGet, "/cloud/v21.0/"+id, nil, &described); err != nil || !strings.HasPrefix(described.URL, "https://localhost:"+whole+"/bridged/cloud/") {
 		t.Errorf("the file is at %s, %v", described.URL, err)
+	}
+}
+
+// OAuth's clients look for documents about a bridge below a path outside of that path.
+func TestProxies_OAuth(t *testing.T) {
+	t.Parallel()
+	p := StartBridge(t, NewNetwork(t), "BASE_PATH=/bridged", "MCP=read", "MCP_OAUTH=true", "PUBLIC_URL=https://home.example.com")
+	_, below, _ := startCaddyOfOne(t, p.Address)
+	for path, want := range map[string]string{
+		"/.well-known/oauth-authorization-server/bridged":         `"issuer":"https://home.example.com/bridged"`,
+		"/.well-known/oauth-protected-resource/bridged/mcp":       `"resource":"https://home.example.com/bridged/mcp"`,
+		"/bridged/.well-known/oauth-protected-resource/mcp":       `"resource":"https://home.example.com/bridged/mcp"`,
+		"/.well-known/oauth-authorization-server/bridged/console": "",
+	} {
+		resp := Must(http.Get("http://127.0.0.1:" + below + path))(t)
+		defer resp.Body.Close()
+		if body := string(Must(io.ReadAll(resp.Body))(t)); want != "" && (resp.StatusCode != http.StatusOK || !strings.Contains(body, want)) || want == "" && body != "" {
+			t.Errorf("%s: %d %s", path, resp.StatusCode, body)
+		}
 	}
 }

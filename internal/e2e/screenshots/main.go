@@ -19,7 +19,6 @@ import (
 	"bridged/internal/bridge"
 	"bridged/internal/client"
 	. "bridged/internal/e2e/harness"
-	. "bridged/internal/e2e/harness/agent"
 	. "bridged/internal/e2e/harness/browser"
 )
 
@@ -58,7 +57,7 @@ var windows = []struct {
 
 // ofTheDemo takes screenshots of the demo's conversations.
 func ofTheDemo(t testing.TB) {
-	address := FreeAddress(t)
+	address := "127.0.0.1:" + FreePort(t)
 	d := StartDemo(t, "BRIDGE_TOKEN="+DocsToken, "LISTEN_ADDR="+address, "MCP=send", "MCP_OAUTH=true", "PUBLIC_URL=http://"+address)
 	link := loginLink.FindStringSubmatch(d.Stdout.String())
 	if link == nil {

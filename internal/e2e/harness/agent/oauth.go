@@ -7,7 +7,6 @@ import (
 	"errors"
 	"html"
 	"io"
-	"net"
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
@@ -24,14 +23,6 @@ import (
 // Callback is where the answers of tests' clients are sent to. No program listens there: the owner's
 // browser stops before.
 const Callback = "http://127.0.0.1:49152/callback"
-
-// FreeAddress returns an address of this machine that no program listens on, for a bridge that has to
-// know it before it starts.
-func FreeAddress(t testing.TB) string {
-	listener := Must(net.Listen("tcp", "127.0.0.1:0"))(t)
-	defer listener.Close()
-	return listener.Addr().String()
-}
 
 // Owner is a person with a browser who is asked for consent.
 type Owner struct {
@@ -137,17 +128,14 @@ func (o *Owner) Handler(answer url.Values, back *url.URL) auth.OAuthHandler {
 const CodeVerifier = "a-verifier-of-the-tests-that-is-long-enough-0123456789"
 
 // AccessLink registers a client with a bridge and returns its link to the page for consent, without the
-// bridge's address. changes replace parameters.
-func AccessLink(t testing.TB, address, name, redirect string, changes ...string) string {
+// bridge's address.
+func AccessLink(t testing.TB, address, name, redirect string) string {
 	t.Helper()
 	made := Must(oauthex.RegisterClient(Within(t), address+"/oauth/register", &oauthex.ClientRegistrationMetadata{ClientName: name, RedirectURIs: []string{redirect}}, nil))(t)
 	sum := sha256.Sum256([]byte(CodeVerifier))
 	q := url.Values{
 		"response_type": {"code"}, "client_id": {made.ClientID}, "redirect_uri": {redirect}, "state": {"s"}, "resource": {address + "/mcp"},
 		"code_challenge": {base64.RawURLEncoding.EncodeToString(sum[:])}, "code_challenge_method": {"S256"},
-	}
-	for i := 0; i < len(changes); i += 2 {
-		q.Set(changes[i], changes[i+1])
 	}
 	return "/console/authorize?" + q.Encode()
 }

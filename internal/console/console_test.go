@@ -85,6 +85,7 @@ func (s *site) api(w http.ResponseWriter, r *http.Request) {
 		"/api/events": `{"count":0,"events":[],"nextCursor":"7","reset":false}`, "/api/chats": `{"count":0,"chats":[],"nextCursor":null}`,
 		"/api/contacts":    `{"count":0,"contacts":[],"nextCursor":null}`,
 		"/api/calls":       `{"count":0,"calls":[],"nextCursor":null}`,
+		"/api/scheduled":   `{"count":0,"scheduled":[],"nextCursor":null}`,
 		"/api/auth/status": cmp.Or(s.status, `{"status":"open","since":"2026-11-21T08:15:30.000Z"}`), "/api/webhooks": `{"count":0,"webhooks":[]}`,
 		"/api/stats": `{"version":"1","received":1234567,"startedAt":"2026-11-21T08:15:30.000Z"}`,
 	}

@@ -211,7 +211,7 @@ async function send(form, submitter) {
     if (form.dataset.send === "reset") {
       form.reset();
       toggleExtras(false);
-      toast("Sent");
+      toast(form.dataset.done || "Sent");
     }
     newest();
   } catch (failure) {
@@ -232,6 +232,15 @@ async function again(call, times = 3) {
     }
   }
 }
+
+// The form for sending later begins with the text that was written already.
+find("#later")?.addEventListener("toggle", (event) => {
+  const field = find("textarea", event.target);
+  if (!event.target.open || editing || field.value || !area.value.trim()) return;
+  field.value = area.value;
+  area.value = "";
+  area.dispatchEvent(new Event("input", { bubbles: true })); // clears the draft
+});
 
 document.addEventListener("submit", (event) => {
   if (!event.target.matches("[data-send]")) return;

@@ -24,7 +24,8 @@ type chatPage struct {
 	At           string // the requested message
 	IsNew        bool   // not stored yet
 	Composer     composer
-	Transcribes  bool // whether voice notes can be transcribed
+	Waiting      []waiting // the scheduled messages, below the newest one
+	Transcribes  bool      // whether voice notes can be transcribed
 	Curl         string
 }
 
@@ -51,6 +52,11 @@ func ShowChat(req *frame.Request) (err error) {
 	page.Days = inDays(bubbles)
 	if page.Composer, err = composerOf(req, page.Chat, query); err != nil {
 		return err
+	}
+	if page.Newer == "" && !page.IsNew && !page.Chat.JID.IsImport() {
+		if page.Waiting, err = waitingIn(req, page.Chat.JID); err != nil {
+			return err
+		}
 	}
 	if page.Composer.On {
 		req.W.Header().Set("Permissions-Policy", frame.Permissions("self"))

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 
 	"bridged/internal/bridge"
 	"bridged/internal/client"
@@ -23,6 +24,7 @@ type composer struct {
 	Edit    *target
 	Delete  *target
 	Curl    string
+	Later   string // the suggested time of a message that is sent later
 }
 
 // target is the message to change.
@@ -39,6 +41,7 @@ var quickEmojis = []string{"👍", "❤️", "😂", "😮", "😢", "🙏"}
 func composerOf(req *frame.Request, chat bridge.Chat, query url.Values) (composer, error) {
 	c := composer{
 		On: req.Sends(), Off: req.NoSending(), Chat: chat.JID, Group: chat.IsGroup, Key: frame.NewKey(), MaxFile: req.Options.MaxFile,
+		Later: req.Now().In(req.Zone()).Truncate(time.Hour).Add(2 * time.Hour).Format(localLayout),
 	}
 	if chat.JID.IsImport() {
 		c.On, c.Off = false, "This chat was imported from an export, so it’s for reading only."

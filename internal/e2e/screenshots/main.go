@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
@@ -134,6 +135,7 @@ func populate(t testing.TB, api *client.Client) {
 	if _, err := api.Send(ctx, client.Text{To: "4915100100102@s.whatsapp.net", Text: formatted}, ""); err != nil {
 		t.Fatal(err)
 	}
+	schedule(t, api)
 	after, err := api.LastEvent(ctx)
 	if err != nil {
 		t.Fatal(err)
@@ -153,6 +155,25 @@ func populate(t testing.TB, api *client.Client) {
 		}
 		if answers == 2 {
 			return
+		}
+	}
+}
+
+// schedule schedules messages to a chat.
+func schedule(t testing.TB, api *client.Client) {
+	t.Helper()
+	chats, err := api.Chats(t.Context(), bridge.ChatQuery{Type: bridge.ChatsAll, Q: "Elif", Limit: 1})
+	if err != nil || len(chats.Items) == 0 {
+		t.Fatal("there is no Elif: ", err)
+	}
+	to, in := chats.Items[0].JID, func(d time.Duration) bridge.Time { return bridge.At(time.Now().Add(d)) }
+	for _, m := range []client.Later{
+		{Message: client.Text{To: to, Text: "Günaydın! Don’t forget the map and enough water, please."}, At: in(20 * time.Hour)},
+		{Message: client.Poll{To: to, Name: "When do we start?", Values: []string{"8:00", "9:00"}}, At: in(70 * time.Hour)},
+		{Message: client.Text{To: "15550000000000@lid", Text: "To nobody"}, At: in(2 * time.Second)},
+	} {
+		if _, err := api.Send(t.Context(), m, ""); err != nil {
+			t.Fatal(err)
 		}
 	}
 }

@@ -73,6 +73,7 @@ func TestCompat_BodiesHoldLittleMemory(t *testing.T) {
 // Bodies with files in base64 are in memory one at a time for a token tree, and two at most together.
 // What is in them beside the file has the bounds of any body.
 func TestCompat_FilesInBase64HoldLittleMemory(t *testing.T) {
+	t.Parallel()
 	s := NewCompatScene(t, "COMPAT=evolution", "LOG_LEVEL=info")
 	chat := []bridge.JID{bridge.JID(s.Friend.PN().String())}
 	senders := []string{TestToken, s.Token(t, "sends", chat, bridge.ScopeSend), s.Token(t, "sends too", chat, bridge.ScopeSend)}

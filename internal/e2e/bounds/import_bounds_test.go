@@ -19,6 +19,7 @@ const memoryOfImports = 100 << 20
 // TestImports_HoldLittleMemory however long the lines, texts and names of an export are, of which a
 // small zip has hundreds of megabytes.
 func TestImports_HoldLittleMemory(t *testing.T) {
+	t.Parallel()
 	p := StartBridge(t, NewNetwork(t), "LOG_LEVEL=info")
 	long := strings.Repeat("x", 1<<20-100)
 	for name, line := range map[string]func(n int) string{

@@ -29,6 +29,7 @@ const (
 // however long their endless heads get. Meanwhile /healthz answers, and connections
 // with the token stay.
 func TestUnauthenticated_HoldLittleMemory(t *testing.T) {
+	t.Parallel()
 	network, owner := NewOwner(t, simnet.PhoneOptions{})
 	sam := NewPhone(t, network, simnet.PhoneOptions{Number: "15550100504", Name: "Sam"})
 	p := StartBridge(t, network, "LOG_LEVEL=info")

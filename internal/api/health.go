@@ -1,16 +1,11 @@
 package api
 
 import (
-	"bytes"
 	"context"
 	_ "embed"
-	"fmt"
 	"net/http"
 	"runtime"
-	"sync"
 	"time"
-
-	"github.com/oasdiff/yaml"
 
 	"bridged/internal/bridge"
 )
@@ -102,36 +97,16 @@ func getStats(in *input) (any, error) {
 //go:embed openapi.yaml
 var Document []byte
 
-// document returns the document of a server whose routes have a base path.
-func document(base string) []byte {
-	if base == "" {
-		return Document
-	}
-	return bytes.Replace(Document, []byte("\nservers:\n  - url: /\n"), []byte("\nservers:\n  - url: "+base+"\n"), 1)
-}
-
-// documentAsJSON returns a function that returns the document as JSON, converted at the first
-// call.
-func documentAsJSON(base string) func() ([]byte, error) {
-	return sync.OnceValues(func() ([]byte, error) {
-		converted, err := yaml.YAMLToJSON(document(base))
-		if err != nil {
-			return nil, fmt.Errorf("convert openapi.yaml: %w", err)
-		}
-		return converted, nil
-	})
-}
-
 // getDocument answers with the document. It needs no token because it contains no data.
 func getDocument(in *input) (any, error) {
-	text := document(in.BasePath)
+	text := in.document.YAML()
 	beginAnswer(in.w, http.StatusOK, "application/yaml", len(text))
 	writePiece(in.w, in.r, text)
 	return nil, nil
 }
 
 func getDocumentAsJSON(in *input) (any, error) {
-	document, err := in.documentJSON()
+	document, err := in.document.JSON()
 	if err != nil {
 		return nil, err
 	}

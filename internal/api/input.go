@@ -42,6 +42,7 @@ func (q *input) caller() bridge.Token { return callers.Of(q.r.Context()) }
 func (q *input) body(v any, form front.JSON) (body []byte) {
 	if q.err == nil {
 		body, q.err = q.bodies.Decode(q.w, q.r, q.caller().Tree, v, form)
+		q.document.Announce(q.w, q.r, body)
 	}
 	return body
 }

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"net/http"
 	"slices"
 	"strings"
@@ -109,10 +110,7 @@ func wrongMethod(routes chi.Routes) handler {
 }
 
 func methodsOf(routes chi.Routes, r *http.Request) []string {
-	path := r.URL.RawPath
-	if path == "" {
-		path = r.URL.Path
-	}
+	path := cmp.Or(r.URL.RawPath, r.URL.Path)
 	var allowed []string
 	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
 		if routes.Match(chi.NewRouteContext(), method, path) {

@@ -15,6 +15,7 @@ import (
 
 	"bridged/internal/api"
 	"bridged/internal/api/apitest"
+	"bridged/internal/api/openapi"
 )
 
 func TestOpenAPI_IsValid(t *testing.T) {
@@ -25,6 +26,42 @@ func TestOpenAPI_IsValid(t *testing.T) {
 	}
 	if err := doc.Validate(context.Background(), openapi3.EnableExamplesValidation()); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// The document has the version of the program that serves it, and nothing in it is deprecated without
+// dates and notice.
+func TestOpenAPI_FollowsTheVersionOfTheProgram(t *testing.T) {
+	s := newServer(t, func(o *api.Options) { o.Build.Version = "1.4.2" })
+	served, err := openapi3.NewLoader().LoadFromData(s.WithToken("").Get("/openapi.yaml").Want(http.StatusOK).Body)
+	if err != nil || served.Info.Version != "1.4.2" {
+		t.Errorf("the version is %+v, %v", served.Info, err)
+	}
+	if err := openapi.New(api.Document, "", "", false).Fault(); err != nil {
+		t.Error(err)
+	}
+}
+
+// What the document marks as deprecated is announced by the routes themselves: before the body is
+// read, in bodies, and in refusals.
+func TestOpenAPI_DeprecationsAreAnnounced(t *testing.T) {
+	const marks = "{deprecated: true, x-deprecated: 2027-01-31, x-sunset: 2027-08-01, type: boolean}"
+	s := newServer(t, func(o *api.Options) {
+		o.Document = []byte("paths:\n  /api/chats:\n    get: {deprecated: true, x-deprecated: 2027-01-31, x-sunset: 2027-08-01}\n" +
+			"  /api/messages/send:\n    post: {requestBody: {content: {application/json: {schema: {properties: {linkPreview: " + marks + "}}}}}}\n")
+	})
+	text := map[string]any{"jid": club, "text": "hello"}
+	withField := map[string]any{"jid": club, "text": "hello", "linkPreview": false}
+	for name, test := range map[string]struct {
+		got  apitest.Response
+		want bool
+	}{
+		"a route": {s.Get("/api/chats"), true}, "its refusal": {s.Get("/api/chats?limit=none"), true}, "another route": {s.Get("/api/contacts"), false},
+		"a body without the field": {s.Post("/api/messages/send", text), false}, "a body with it": {s.Post("/api/messages/send", withField), true},
+	} {
+		if sunset := test.got.Header.Get("Sunset"); (sunset == "Sun, 01 Aug 2027 00:00:00 GMT") != test.want || (test.got.Header.Get("Deprecation") == "@1801353600") != test.want {
+			t.Errorf("%s: %d, %v", name, test.got.Status, test.got.Header)
+		}
 	}
 }
 

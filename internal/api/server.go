@@ -25,6 +25,7 @@ import (
 	"bridged/internal/api/callers"
 	"bridged/internal/api/front"
 	"bridged/internal/api/metrics"
+	"bridged/internal/api/openapi"
 	"bridged/internal/api/stream"
 	"bridged/internal/bridge"
 	"bridged/internal/chatimport"
@@ -112,7 +113,8 @@ type Options struct {
 	PublicURL string
 	// BasePath begins the paths of all routes; empty for the root.
 	BasePath     string
-	WithoutPages bool // without openapi.yaml and openapi.json, which need no token
+	Document     []byte // nil for [Document]
+	WithoutPages bool   // without openapi.yaml and openapi.json, which need no token
 
 	// Lifetime ends sends in progress, which outlive their callers; nil never ends.
 	Lifetime context.Context
@@ -149,7 +151,7 @@ type server struct {
 	keys    sync.Map // bridge.SendKey by Key, of calls in progress
 	metrics *metrics.Metrics
 
-	documentJSON func() ([]byte, error)
+	document *openapi.Document
 }
 
 // Handler serves all routes. Serve it with [NewServer].
@@ -198,6 +200,9 @@ func New(o Options) *Handler {
 	if o.Streams == nil {
 		o.Streams = context.Background()
 	}
+	if o.Document == nil {
+		o.Document = Document
+	}
 	collectors := o.Metrics
 	if o.Connections != nil {
 		collectors = append(slices.Clone(collectors), o.Connections)
@@ -227,7 +232,7 @@ func New(o Options) *Handler {
 		log:      stream.Log{Store: o.Store, Lists: lists, Typing: o.Typing, Open: collected.Streams, Stopping: o.Streams},
 		metrics:  collected,
 
-		documentJSON: documentAsJSON(o.BasePath),
+		document: openapi.New(o.Document, o.Build.Version, o.BasePath, o.WithoutPages),
 	}
 	if o.Connections != nil {
 		o.Connections.Identify(func(r *http.Request) (tree int64, known bool) { return tokens.Identify(r, o.Sessions) })

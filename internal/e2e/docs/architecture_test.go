@@ -118,7 +118,7 @@ var ours = map[string][]string{
 	"internal/chatimport":       {"internal/bridge", "internal/chatexport", "internal/folding", "internal/media", "internal/media/disk", "internal/media/files", "internal/store", "internal/chatimport/match", "internal/intake"},
 	"internal/chatimport/match": {"internal/bridge", "internal/store"},
 	"internal/intake":           {"internal/bridge"},
-	"internal/api":              {"internal/api/callers", "internal/api/content", "internal/api/download", "internal/api/front", "internal/api/metrics", "internal/api/stream", "internal/bridge", "internal/chatimport", "internal/intake", "internal/store", "internal/media", "internal/media/files", "internal/media/probe", "internal/schedule", "internal/webhook", "internal/webhook/format", "internal/hooks"},
+	"internal/api":              {"internal/api/callers", "internal/api/content", "internal/api/download", "internal/api/front", "internal/api/metrics", "internal/api/openapi", "internal/api/stream", "internal/bridge", "internal/chatimport", "internal/intake", "internal/store", "internal/media", "internal/media/files", "internal/media/probe", "internal/schedule", "internal/webhook", "internal/webhook/format", "internal/hooks"},
 	"internal/api/apitest":      {"internal/api"},
 	"internal/api/content":      {"internal/bridge", "internal/media"},
 	"internal/schedule":         {"internal/bridge", "internal/media/disk", "internal/store"},

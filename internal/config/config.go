@@ -262,7 +262,7 @@ func Part(environ []string, checks ...func(*Config, *Faults)) (Config, error) {
 }
 
 func parse(environ []string) (c Config, faults Faults) {
-	err := env.ParseWithOptions(&c, env.Options{Environment: env.ToMap(environ), FuncMap: valueParsers()})
+	err := env.ParseWithOptions(&c, env.Options{Environment: byCurrentName(environ), FuncMap: valueParsers()})
 	var all env.AggregateError
 	if err != nil && !errors.As(err, &all) {
 		faults.add("%v", err)

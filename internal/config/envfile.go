@@ -9,8 +9,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/caarlos0/env/v11"
 )
 
 // EnvFile is the file in the working directory that holds variables, if it is private.
@@ -46,7 +44,7 @@ func WithEnvFile(environ []string, name string) (_ []string, file FileRead, err 
 		return nil, file, Faults{err.Error()}
 	}
 	file.Name = name
-	own := env.ToMap(environ)
+	own := byCurrentName(environ)
 	read, err := parseEnvFile(text)
 	if err != nil {
 		fault := fmt.Sprintf("%s %v", name, err)
@@ -57,12 +55,9 @@ func WithEnvFile(environ []string, name string) (_ []string, file FileRead, err 
 	}
 	var settings []string
 	for _, v := range read {
-		twin := v.name + "_FILE"
-		if of, isFile := strings.CutSuffix(v.name, "_FILE"); isFile {
-			twin = of
-		}
-		_, isSet := own[v.name]
-		if own[twin] != "" || isSet {
+		name := currentName(v.name)
+		_, isSet := own[name]
+		if own[twinOf(name)] != "" || isSet {
 			file.Overridden = append(file.Overridden, v.name)
 			continue
 		}

@@ -5,8 +5,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/caarlos0/env/v11"
 )
 
 // Described is a variable as the comment of its field in [Config] describes it.
@@ -68,7 +66,7 @@ func remarkOf(sentence string) Remark {
 func Explain(environ []string, file FileRead) Explanation {
 	c, faults := Examine(environ)
 	e := Explanation{Faults: faults}
-	given, values := env.ToMap(environ), map[string]Setting{}
+	given, values := byCurrentName(environ), map[string]Setting{}
 	for _, s := range c.Settings() {
 		values[s.Name] = s
 	}
@@ -87,7 +85,7 @@ func Explain(environ []string, file FileRead) Explanation {
 		if d.Name == "FFMPEG" && v.Value == "" {
 			v.Value = c.FFmpegPath
 		}
-		if slices.Contains(file.Overridden, d.Name) {
+		if names(file.Overridden, d.Name) {
 			v.Override = file.Name
 		}
 		e.Variables = append(e.Variables, v)
@@ -114,11 +112,16 @@ func faultOf(name string, faults Faults) string {
 // sourceOf returns the source of the first of some variables that is set.
 func sourceOf(names []string, file FileRead) string {
 	for _, name := range names {
-		if slices.Contains(file.Set, name) {
+		if names(file.Set, name) {
 			return file.Name
 		}
 	}
 	return FromEnvironment
+}
+
+// names reports whether a list has a variable, also under its former name.
+func names(list []string, variable string) bool {
+	return slices.ContainsFunc(list, func(name string) bool { return currentName(name) == variable })
 }
 
 // readByCommands lists variables that [Config] does not have, because commands and libraries read them.

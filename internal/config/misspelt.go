@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/caarlos0/env/v11"
+
 	"bridged/internal/spelling"
 )
 
@@ -28,13 +30,15 @@ const (
 // misspellings returns a sentence, in alphabetical order, for each variable that bridged no longer
 // reads or whose name is nearly the name of one that it reads.
 func misspellings(environ []string) (found []string) {
-	known := Variables()
+	known, values := Variables(), env.ToMap(environ)
 	for _, setting := range environ {
 		name, _, _ := strings.Cut(setting, "=")
 		if slices.Contains(known, name) {
 			continue
 		}
-		if instead := retired[name]; instead != "" {
+		if warning := renameWarning(name, values); warning != "" {
+			found = append(found, warning)
+		} else if instead := retired[name]; instead != "" {
 			found = append(found, name+" is set, but bridged no longer reads it: "+instead)
 		} else if meant := meantVariable(name, known); meant != "" {
 			found = append(found, name+" is set, but not a variable of bridged: did you mean "+meant+"?")

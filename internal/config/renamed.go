@@ -1,0 +1,76 @@
+package config
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/caarlos0/env/v11"
+)
+
+// rename is the new name of a variable.
+type rename struct {
+	name string
+	// until is the minor version that no longer reads the former name, such as 1.4: the one after the
+	// version that renamed it. Then the entry moves to retired.
+	until string
+}
+
+// renamed has the variables with a new name, by their former names. It counts for the variables with
+// _FILE, too. A test fails when an entry is due to be moved.
+var renamed = map[string]rename{}
+
+// renameOf returns the new name of a variable, and whether it has one.
+func renameOf(name string) (rename, bool) {
+	if to, is := renamed[name]; is {
+		return to, true
+	}
+	base, isFile := strings.CutSuffix(name, "_FILE")
+	to, is := renamed[base]
+	to.name += "_FILE"
+	return to, isFile && is && slices.Contains(Variables(), to.name)
+}
+
+// currentName returns the name by which bridged knows a variable.
+func currentName(name string) string {
+	if to, is := renameOf(name); is {
+		return to.name
+	}
+	return name
+}
+
+// byCurrentName returns the variables of an environment. A variable with a former name has its new name
+// as well, unless that is set: then it counts, and also if it is set in its other form with or without
+// _FILE.
+func byCurrentName(environ []string) map[string]string {
+	values := env.ToMap(environ)
+	former := make(map[string]string)
+	for name, value := range values {
+		if to, is := renameOf(name); is && values[to.name] == "" && values[twinOf(to.name)] == "" {
+			former[to.name] = value
+		}
+	}
+	for name, value := range former {
+		values[name] = value
+	}
+	return values
+}
+
+// twinOf returns the other form of a variable, with or without _FILE.
+func twinOf(name string) string {
+	if of, isFile := strings.CutSuffix(name, "_FILE"); isFile {
+		return of
+	}
+	return name + "_FILE"
+}
+
+// renameWarning returns a sentence about a variable with a former name; empty for other names.
+func renameWarning(name string, values map[string]string) string {
+	to, is := renameOf(name)
+	switch {
+	case !is:
+		return ""
+	case values[to.name] != "":
+		return name + " is ignored, because " + to.name + " is set, which is its new name: remove " + name
+	}
+	return name + " has a new name, " + to.name + ": rename it, because bridged " + to.until + " no longer reads " + name
+}

@@ -3,8 +3,6 @@ package config
 import (
 	"net/url"
 	"strconv"
-
-	"github.com/caarlos0/env/v11"
 )
 
 // Chatwoot is an inbox of Chatwoot, for the command that writes into it.
@@ -21,7 +19,7 @@ var chatwootVariables = []string{"CHATWOOT_URL", "CHATWOOT_TOKEN", "CHATWOOT_TOK
 // ReadChatwoot reads the variables of an inbox.
 func ReadChatwoot(environ []string) (c Chatwoot, err error) {
 	var faults Faults
-	variables := env.ToMap(environ)
+	variables := byCurrentName(environ)
 	c.URL = variables["CHATWOOT_URL"]
 	u, err := url.Parse(c.URL)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {

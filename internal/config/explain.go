@@ -85,7 +85,7 @@ func Explain(environ []string, file FileRead) Explanation {
 		if d.Name == "FFMPEG" && v.Value == "" {
 			v.Value = c.FFmpegPath
 		}
-		if names(file.Overridden, d.Name) {
+		if lists(file.Overridden, d.Name) {
 			v.Override = file.Name
 		}
 		e.Variables = append(e.Variables, v)
@@ -112,15 +112,15 @@ func faultOf(name string, faults Faults) string {
 // sourceOf returns the source of the first of some variables that is set.
 func sourceOf(names []string, file FileRead) string {
 	for _, name := range names {
-		if names(file.Set, name) {
+		if lists(file.Set, name) {
 			return file.Name
 		}
 	}
 	return FromEnvironment
 }
 
-// names reports whether a list has a variable, also under its former name.
-func names(list []string, variable string) bool {
+// lists reports whether a list has a variable, also under its former name.
+func lists(list []string, variable string) bool {
 	return slices.ContainsFunc(list, func(name string) bool { return currentName(name) == variable })
 }
 

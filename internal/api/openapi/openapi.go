@@ -68,9 +68,9 @@ func (d *Document) Announces(routes chi.Routes) func(http.Handler) http.Handler 
 }
 
 // Announce announces what a call uses that is deprecated, with the JSON of its body. The router has found
-// its route.
+// its route. A nil document announces nothing.
 func (d *Document) Announce(w http.ResponseWriter, r *http.Request, body []byte) {
-	if d.deprecations != nil {
+	if d != nil && d.deprecations != nil {
 		d.deprecations.announce(w.Header(), r, r.Method+" "+chi.RouteContext(r.Context()).RoutePattern(), body)
 	}
 }

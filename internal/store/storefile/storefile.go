@@ -93,8 +93,7 @@ func finish(draft, path string) error {
 	return dbfile.SyncDir(filepath.Dir(path))
 }
 
-// upgrade brings the schema up to date, each step in a transaction of its own. The file's
-// user_version is the number of the last one.
+// upgrade brings the schema up to date. The file's user_version is the number of the last step.
 func upgrade(path string, pragmas []string) (err error) {
 	c, err := sqlite.Open(path, pragmas)
 	if err != nil {
@@ -112,16 +111,28 @@ func upgrade(path string, pragmas []string) (err error) {
 	if current > Database.Schema {
 		return Database.Newer(current)
 	}
-	for i, name := range steps[current:] {
-		script, err := fs.ReadFile(migrations.FS, name)
-		if err != nil {
-			return err
-		}
-		if err := c.Script(fmt.Sprintf("BEGIN IMMEDIATE; %s; PRAGMA user_version = %d; COMMIT", script, current+i+1)); err != nil {
-			return fmt.Errorf("upgrade with %s: %w", name, Database.ExplainOpening(path, err))
-		}
+	if current == len(steps) {
+		return nil
 	}
-	return nil
+	return migrate(c, path, migrations.FS, steps, current)
+}
+
+// migrate applies the steps after the current one in a single transaction. If one fails, or the process
+// ends, the store stays as it was, and the version that wrote it still opens it.
+func migrate(c *sqlite.Conn, path string, scripts fs.FS, steps []string, current int) error {
+	return c.Update(func() {
+		for _, name := range steps[current:] {
+			script, err := fs.ReadFile(scripts, name)
+			if err == nil {
+				err = Database.ExplainOpening(path, c.Script(string(script)))
+			}
+			if err != nil {
+				c.Fail(fmt.Errorf("upgrade with %s; the file is unchanged, and the version that wrote it still opens it: %w", name, err))
+				return
+			}
+		}
+		c.Fail(c.Script(fmt.Sprintf("PRAGMA user_version = %d", len(steps))))
+	})
 }
 
 // readable reads the schema and the top of every table. Reading every page would take

@@ -13,7 +13,7 @@ import (
 	"github.com/oasdiff/yaml"
 )
 
-// minMonths is how long what is deprecated works at least.
+// minMonths is the time that deprecated parts work at least.
 const minMonths = 6
 
 // notice says when something was deprecated and when it ends. The zero notice means that it is not
@@ -37,13 +37,13 @@ func (n notice) with(other notice) notice {
 	return n
 }
 
-// deprecations has what a document marks as deprecated.
+// deprecations lists the deprecated parts of a document.
 type deprecations struct {
 	operations map[string]*deprecated // by method and path
 	link       string                 // the header Link; empty for none
 }
 
-// deprecated has what an operation has that is deprecated.
+// deprecated lists the deprecated parts of an operation.
 type deprecated struct {
 	always  notice            // of the operation, or of something in its answers
 	queries map[string]notice // of parameters in the query
@@ -51,7 +51,7 @@ type deprecated struct {
 	body    *schema           // of JSON bodies; nil if nothing in it is deprecated
 }
 
-// readDeprecations reads what a document marks with "deprecated: true", "x-deprecated", the date of the
+// readDeprecations reads the parts that a document marks with "deprecated: true", "x-deprecated", the date of the
 // decision, and "x-sunset", the date from which it may be gone: operations, parameters, and fields of
 // bodies and of answers. Link is where the document is served; empty for nowhere. It returns nil if
 // nothing is deprecated, and an error if a mark has no dates or too little time.
@@ -120,7 +120,7 @@ type reader struct {
 	faults     []error
 }
 
-// operation returns what is deprecated in an operation; nil for nothing.
+// operation returns the deprecated parts of an operation; nil for none.
 func (r *reader) operation(o *operation, shared []parameter) *deprecated {
 	found := &deprecated{queries: make(map[string]notice), headers: make(map[string]notice)}
 	found.always = r.noticeOf(o.mark, "the operation")

@@ -1,5 +1,5 @@
-// Package openapi serves the OpenAPI document of the API, and announces in the headers of answers what
-// the document marks as deprecated.
+// Package openapi serves the OpenAPI document of the API, and announces its deprecated parts in the headers
+// of answers.
 package openapi
 
 import (
@@ -24,7 +24,7 @@ type Document struct {
 }
 
 // New returns the document of a bridge. Its version is the bridge's, if that is known, and its server
-// has the base path. Headers refer to it for what is deprecated, unless it is hidden.
+// has the base path. Headers that announce deprecated parts link to it, unless it is hidden.
 func New(text []byte, version, base string, hidden bool) *Document {
 	if version != "" {
 		text = bytes.Replace(text, []byte("\n  version: dev\n"), []byte("\n  version: "+strconv.Quote(version)+"\n"), 1)
@@ -47,10 +47,10 @@ func New(text []byte, version, base string, hidden bool) *Document {
 	return d
 }
 
-// Fault returns what is wrong with the marks of deprecated parts. These parts are not announced.
+// Fault returns the faults in the marks of deprecated parts, which are then not announced.
 func (d *Document) Fault() error { return d.fault }
 
-// Announces announces what calls of the routes use that is deprecated, except for what is in bodies, which
+// Announces announces the deprecated parts that calls of the routes use, except for fields of bodies, which
 // are not read yet; see [Document.Announce].
 func (d *Document) Announces(routes chi.Routes) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
@@ -67,8 +67,8 @@ func (d *Document) Announces(routes chi.Routes) func(http.Handler) http.Handler 
 	}
 }
 
-// Announce announces what a call uses that is deprecated, with the JSON of its body. The router has found
-// its route. A nil document announces nothing.
+// Announce announces the deprecated parts that a call uses, including fields of its JSON body. The router
+// must have found its route. A nil document announces nothing.
 func (d *Document) Announce(w http.ResponseWriter, r *http.Request, body []byte) {
 	if d != nil && d.deprecations != nil {
 		d.deprecations.announce(w.Header(), r, r.Method+" "+chi.RouteContext(r.Context()).RoutePattern(), body)

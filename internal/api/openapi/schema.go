@@ -126,7 +126,7 @@ func (s *schema) all() (n notice) {
 	return n.with(s.items.all())
 }
 
-// used returns the notice of what a value of the schema uses.
+// used returns the notice of the fields that a value of the schema has.
 func (s *schema) used(value any) (n notice) {
 	if s == nil {
 		return n

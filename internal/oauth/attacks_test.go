@@ -51,7 +51,7 @@ func TestCodes_AreOnesOwn(t *testing.T) {
 	s.form(tokenPath, "grant_type", codeGrant, "client_id", id, "client_id", other, "code", s.code(id), "code_verifier", verifier).want(t, "two clients", "invalid_request")
 }
 
-// Who uses a code again gets nothing, and what the first use was given ends.
+// The second use of a code gets nothing, and ends the access that the first one got.
 func TestCodes_ASecondUseEndsTheAccess(t *testing.T) {
 	s := newScene(t)
 	id := s.client()
@@ -81,7 +81,7 @@ func TestRefresh_ASecondUseEndsTheAccess(t *testing.T) {
 	s.refresh(id, second.RefreshToken).want(t, "then the first user", "invalid_grant")
 }
 
-// What was granted does not grow when it is renewed, and nobody else renews it.
+// A renewal adds no scope, and no other client can renew.
 func TestRefresh_NothingGrows(t *testing.T) {
 	s := newScene(t)
 	id, other := s.client(), s.client()
@@ -100,7 +100,7 @@ func TestRefresh_NothingGrows(t *testing.T) {
 	}
 }
 
-// The owner cannot be led to grant what the client did not ask for, or what their own token lacks.
+// A grant has no scope that the client did not ask for, and none that the owner's token lacks.
 func TestConsent_GrantsNoMoreThanThereIs(t *testing.T) {
 	s := newScene(t)
 	req, err := s.server.Check(t.Context(), "bridge.example", query(s.client(), "scope", "read manage openid"))
@@ -129,7 +129,7 @@ func TestConsent_GrantsNoMoreThanThereIs(t *testing.T) {
 	if list := s.tokens(); len(list) != 2 {
 		t.Errorf("granted: %+v", list)
 	}
-	// What a token grants ends with it.
+	// A grant ends with the token of its owner.
 	location, err := s.server.Allow(t.Context(), s.owner.WithToken(limited.Secret), req, reader())
 	if err != nil {
 		t.Fatal(err)
@@ -145,7 +145,7 @@ func TestConsent_GrantsNoMoreThanThereIs(t *testing.T) {
 	s.refresh(req.Client.ID, got.RefreshToken).want(t, "of an owner without a token", "invalid_grant")
 }
 
-// Without a known client and its address nobody is sent anywhere. Other errors are for the client,
+// Without a known client and its address there is no redirect. Other errors are for the client,
 // with the issuer and the state.
 func TestCheck_RefusesWhatItShould(t *testing.T) {
 	s := newScene(t, func(o *Options) { o.Fetch = noFetch })
@@ -280,7 +280,7 @@ func TestRegister_RefusesWhatItShould(t *testing.T) {
 	}
 }
 
-// A thousand registrations neither fill the disk nor keep others out, and unused ones expire.
+// A thousand registrations neither fill the disk nor lock others out, and unused ones expire.
 func TestRegister_AThousandTimes(t *testing.T) {
 	s := newScene(t)
 	from := func(address, body string) int {
@@ -427,7 +427,7 @@ type readerFunc func([]byte) (int, error)
 
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
-// The endpoints' addresses have the base path, and the metadata is where each RFC looks for it.
+// The endpoints' addresses have the base path, and the metadata is at the addresses of each RFC.
 func TestMetadata_IsWhereClientsLook(t *testing.T) {
 	for base, paths := range map[string][2]string{
 		"":        {"/.well-known/oauth-protected-resource/mcp", "/.well-known/oauth-authorization-server"},

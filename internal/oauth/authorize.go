@@ -17,8 +17,8 @@ import (
 // Request is a client's valid request for access (RFC 6749, section 4.1.1).
 type Request struct {
 	Client Client
-	Host   string         // where the answer is sent to; see [bridge.OAuthGrant]
-	Scopes []bridge.Scope // that the client asks for, of those that it can get
+	Host   string         // receives the answer; see [bridge.OAuthGrant]
+	Scopes []bridge.Scope // the client asks for them and can get them
 
 	redirect, state, challenge, resource, issuer string
 }
@@ -111,8 +111,8 @@ func resourceOf(given []string, resource string) (string, *Error) {
 	return resource, nil
 }
 
-// asked returns the scopes that a client can get of those that it asks for. It ignores unknown ones,
-// which clients of many servers ask for, and returns all if there is no other.
+// asked returns the requested scopes that a client can get. It ignores unknown scopes, because clients
+// of many servers request them, and returns all scopes if none is left.
 func (s *Server) asked(scope string) []bridge.Scope {
 	names := strings.Fields(scope)
 	asked := slices.DeleteFunc(s.scopes(), func(one bridge.Scope) bool { return !slices.Contains(names, string(one)) })
@@ -132,7 +132,7 @@ func (req Request) answered(parameters url.Values) string {
 	return withParameters(req.redirect, parameters)
 }
 
-// Denied returns the address that tells the client that the owner has refused.
+// Denied returns the address that reports the owner's refusal to the client.
 func (req Request) Denied() string {
 	return req.answered(url.Values{"error": {"access_denied"}, "error_description": {"the owner of the bridge has refused"}})
 }
@@ -155,7 +155,7 @@ func (s *Server) Allow(ctx context.Context, api *client.Client, req Request, wan
 			return "", bridge.Fail(bridge.CodeForbidden, "the program did not ask for the scope %s", scope)
 		}
 	}
-	made, err := api.CreateToken(ctx, wanted) // nobody gets its first secret
+	made, err := api.CreateToken(ctx, wanted) // its first secret is dropped
 	if err != nil {
 		return "", err
 	}

@@ -24,7 +24,7 @@ const (
 )
 
 // limits bounds the clients that registered themselves. One network registers 10 a minute, so more than
-// ten networks would have to fill the table together to keep others out, and only for as long.
+// ten networks would have to fill the table together to lock others out, and only for as long.
 var limits = settings.OAuthLimits{Most: 1000, Unused: 24 * time.Hour, Idle: 30 * 24 * time.Hour, Fresh: 10 * time.Minute}
 
 // Client is a program that asks for access.
@@ -36,7 +36,7 @@ type Client struct {
 	Refreshes bool
 }
 
-// described is what clients say about themselves (RFC 7591, section 2). Nothing else of it is used.
+// described has the used fields of a client's description of itself (RFC 7591, section 2).
 type described struct {
 	ClientID      string   `json:"client_id"`
 	ClientSecret  string   `json:"client_secret"`

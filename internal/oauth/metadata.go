@@ -8,7 +8,7 @@ import (
 	"bridged/internal/bridge"
 )
 
-// scopes are those that clients can be granted. Nothing grants "manage".
+// scopes returns the scopes that clients can be granted. "manage" is never granted.
 func (s *Server) scopes() []bridge.Scope {
 	if s.Send {
 		return []bridge.Scope{bridge.ScopeRead, bridge.ScopeSend}
@@ -38,7 +38,7 @@ func (s *Server) describeResource(w http.ResponseWriter, r *http.Request) error 
 	return nil
 }
 
-// describeServer lists the endpoints and what they support (RFC 8414).
+// describeServer lists the endpoints and their features (RFC 8414).
 func (s *Server) describeServer(w http.ResponseWriter, r *http.Request) error {
 	at, public := s.address(r.Host), []string{"none"}
 	answer(w, http.StatusOK, &oauthex.AuthServerMeta{

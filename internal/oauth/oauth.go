@@ -2,9 +2,9 @@
 // of OAuth 2.1 as the Model Context Protocol requires it, for public clients with PKCE.
 //
 // A client reads the metadata, registers itself or names a document that describes it, and sends its
-// user to a page of the console. There the owner chooses what the client may do, and the client gets a
-// code, which it exchanges for a secret. What it is granted is a token of the API: the secret ends
-// after an hour and is renewed with a refresh token until the token expires or is revoked.
+// user to a page of the console. There the owner chooses the client's rights, and the client gets a
+// code, which it exchanges for a secret. A grant is a token of the API: the secret ends after an hour
+// and is renewed with a refresh token until the token expires or is revoked.
 package oauth
 
 import (
@@ -34,7 +34,7 @@ const (
 	secretTime = time.Hour   // for which a secret is valid
 )
 
-// AuthorizePath is the path of the page where the owner is asked for consent.
+// AuthorizePath is the path of the page that asks the owner for consent.
 const AuthorizePath = "/console/authorize"
 
 // The paths of the endpoints, without the base path.

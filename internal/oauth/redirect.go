@@ -69,8 +69,8 @@ func withoutPort(raw string, u *url.URL) string {
 	return raw
 }
 
-// hostOf returns how people are shown where an answer is sent to: a host, "localhost" for their own
-// machine, or the scheme of an app.
+// hostOf returns the receiver of an answer in the form that people see: a host, "localhost" for their
+// own machine, or the scheme of an app.
 func hostOf(redirect string) string {
 	u, err := url.Parse(redirect)
 	switch {

@@ -168,7 +168,7 @@ func (s *scene) granted(q url.Values, wanted client.NewToken) *url.URL {
 	return at
 }
 
-// reader is what the owner of most tests grants.
+// reader is the grant of most tests.
 func reader() client.NewToken {
 	return client.NewToken{Name: "Agent", Scopes: []bridge.Scope{bridge.ScopeRead}, Chats: []bridge.JID{grace}}
 }
@@ -212,8 +212,8 @@ func (s *scene) tokens() []bridge.Token {
 	return list
 }
 
-// A client registers, is granted what the owner chooses, renews its secret and gives it up. What it has
-// is one token of the API.
+// A client registers, gets the rights that the owner chooses, renews its secret and gives it up. All the
+// time it has one token of the API.
 func TestAccess_FromARegistrationToARevocation(t *testing.T) {
 	s := newScene(t)
 	id := s.client()
@@ -282,7 +282,7 @@ func TestAccess_EndsWithTheToken(t *testing.T) {
 	s.refresh(id, long.RefreshToken).want(t, "of a revoked token", "invalid_grant")
 }
 
-// What no client fetches is removed.
+// A grant that no client fetches is removed.
 func TestAccess_ThatNobodyFetchesIsRemoved(t *testing.T) {
 	s := newScene(t)
 	id := s.client()

@@ -65,8 +65,8 @@ var (
 	errNoGrant  = refuse("invalid_grant", "the refresh token is unknown, was used or has been revoked: send the person to the bridge again")
 )
 
-// redeem exchanges a code. A wrong attempt also ends the code, and a second one ends what the first was
-// given, because somebody else has the code.
+// redeem exchanges a code. A wrong attempt also ends the code. A second use ends the access of the first,
+// because the code was stolen.
 func (s *Server) redeem(ctx context.Context, form url.Values) (issued, error) {
 	if form.Get("code") == "" || form.Get("code_verifier") == "" {
 		return issued{}, refuse("invalid_request", "code and code_verifier are required")
@@ -103,7 +103,7 @@ func (s *Server) checkCode(grant bridge.OAuthGrant, form url.Values) *Error {
 	return wrongTarget
 }
 
-// refresh exchanges a refresh token. A second use ends the access, because somebody else has the token.
+// refresh exchanges a refresh token. A second use ends the access, because the token was stolen.
 func (s *Server) refresh(ctx context.Context, form url.Values) (issued, error) {
 	id, secret, _ := strings.Cut(strings.TrimPrefix(form.Get("refresh_token"), refreshPrefix), ".")
 	if id == "" {
@@ -133,7 +133,7 @@ func (s *Server) refresh(ctx context.Context, form url.Values) (issued, error) {
 }
 
 // checkScope refuses scopes that a grant does not have. Scopes that the bridge does not know change
-// nothing, and neither do fewer scopes: the client gets those that it was granted.
+// nothing, and neither do fewer scopes: the client gets all granted ones.
 func (s *Server) checkScope(ctx context.Context, grant bridge.OAuthGrant, scope string) error {
 	if scope == "" {
 		return nil

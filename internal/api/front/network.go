@@ -13,7 +13,7 @@ import (
 // maxNetworks is how many networks a [NetworkLimiter] remembers.
 const maxNetworks = 1024
 
-// NetworkLimiter counts what unauthenticated clients do, by the network that they call from.
+// NetworkLimiter counts requests of unauthenticated clients by their networks.
 type NetworkLimiter struct {
 	Most  int // in every period
 	Every time.Duration

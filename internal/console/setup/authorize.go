@@ -36,13 +36,13 @@ type authorizeForm struct {
 	Wrong   map[string]string
 }
 
-// right is what a program can be granted.
+// right is a choice of scopes for a program.
 type right struct {
 	Value, Label, About string
 	scopes              []bridge.Scope
 }
 
-// refusedPage says what is wrong with a program's request.
+// refusedPage explains why a program's request is refused.
 type refusedPage struct {
 	*oauth.Refusal
 	Back template.URL
@@ -62,7 +62,7 @@ func ShowAuthorize(req *frame.Request) error {
 }
 
 // authorizePageFor returns the page for a request, without the form's values. The page is never shown
-// in a frame, where a click could be meant for something else.
+// in a frame, because a click there could be meant for another page.
 func authorizePageFor(req *frame.Request, query string) (page authorizePage, err error) {
 	req.FormsLeadTo("'self'")
 	if req.Options.OAuth == nil {
@@ -88,7 +88,7 @@ func authorizePageFor(req *frame.Request, query string) (page authorizePage, err
 
 var errBadRequest = frame.Refused(http.StatusBadRequest, "The program opened this page with an address that can’t be read. Start again in the program.")
 
-// rightsOf returns what a visitor can grant of what a program asks for: the first scope, then all.
+// rightsOf returns the choices of a visitor: the first requested scope that they have, then all.
 func rightsOf(asked []bridge.Scope, token bridge.Token) (rights []right) {
 	var one right
 	for _, scope := range asked {
@@ -137,7 +137,7 @@ func Authorize(req *frame.Request) error {
 	return req.ShowAs(status, "authorize", "Access for a program", page)
 }
 
-// grantedToken reads what the owner grants, and sets the errors of the form.
+// grantedToken reads the form of a grant and sets its errors.
 func grantedToken(req *frame.Request, f *frame.Form, page *authorizePage) (wanted client.NewToken, err error) {
 	shown := tokenForm{Name: page.Client.Name, Expires: page.Form.Expires, Wrong: f.Wrong}
 	for _, one := range page.Rights {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
@@ -14,6 +15,7 @@ import (
 	"bridged/internal/client"
 	. "bridged/internal/e2e/harness"
 	. "bridged/internal/e2e/harness/agent"
+	. "bridged/internal/e2e/harness/browser"
 	"bridged/internal/simnet"
 )
 
@@ -169,6 +171,38 @@ func TestOAuth_ATokenLikeOthers(t *testing.T) {
 	}
 	if status, answer := s.exchange(t, url.Values{"grant_type": {"refresh_token"}, "client_id": {id}, "refresh_token": {second["refresh_token"].(string)}}); status != http.StatusBadRequest || answer["error"] != "invalid_grant" {
 		t.Errorf("a refresh token of a revoked token: %d %v", status, answer)
+	}
+}
+
+// A browser follows the answer to the page's form to a program on the same machine: the page's policy
+// permits this redirect and no other.
+func TestOAuth_InABrowser(t *testing.T) {
+	t.Parallel()
+	s := newOAuthScene(t, "")
+	arrived := make(chan url.Values, 1)
+	program := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/callback" {
+			arrived <- r.URL.Query()
+		}
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = io.WriteString(w, `<!DOCTYPE html><title>done</title><link rel="icon" href="data:,"><p id="done">done`)
+	}))
+	defer program.Close()
+	b := OpenBrowser(t, s.base)
+	b.LogIn()
+	b.Open(AccessLink(t, s.base, "Claude", program.URL+"/callback"))
+	b.ClickOn("[name=all]")
+	b.ClickOn("[value=allow]")
+	select {
+	case got := <-arrived:
+		if got.Get("code") == "" || got.Get("iss") != s.base || got.Get("state") != "s" {
+			t.Errorf("the program got %v", got)
+		}
+	case <-Within(t).Done():
+		t.Fatal("the browser did not follow")
+	}
+	if token := granted(t, s.API); token.Chats != nil || token.ExpiresAt == nil || token.Name != "Claude" {
+		t.Errorf("granted %+v", token)
 	}
 }
 

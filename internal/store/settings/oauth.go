@@ -16,8 +16,7 @@ type OAuthLimits struct {
 	Fresh  time.Duration // for which an unused one is not removed to make room for another
 }
 
-// OAuthClient returns a client that has registered itself: [bridge.CodeNotFound] if there is no such
-// client.
+// OAuthClient returns a client that has registered itself, or fails with [bridge.CodeNotFound].
 func (t *Tables) OAuthClient(ctx context.Context, id string) (bridge.OAuthClient, error) {
 	return view(ctx, t, "read an OAuth client", func(c *sqlite.Conn) (client bridge.OAuthClient) {
 		for row := range c.Rows("SELECT id, name, redirects, refreshes, created_at FROM oauth_clients WHERE id = ?", id) {
@@ -32,7 +31,7 @@ func (t *Tables) OAuthClient(ctx context.Context, id string) (bridge.OAuthClient
 }
 
 // AddOAuthClient stores a client. If there are too many, it removes the oldest unused one that is not
-// fresh; if there is none, it fails with [bridge.CodeRateLimited].
+// fresh, or fails with [bridge.CodeRateLimited].
 func (t *Tables) AddOAuthClient(ctx context.Context, client bridge.OAuthClient, limits OAuthLimits) error {
 	return t.update(ctx, "store an OAuth client", func(c *sqlite.Conn) {
 		now := t.db.Clock().Now()
@@ -59,7 +58,7 @@ func scanGrant(row *sqlite.Row) (g bridge.OAuthGrant) {
 	return g
 }
 
-// grant returns the grant for which a condition holds: [bridge.CodeNotFound] if there is none.
+// grant returns the grant that meets a condition, or fails with [bridge.CodeNotFound].
 func (t *Tables) grant(ctx context.Context, condition string, value any) (bridge.OAuthGrant, error) {
 	return view(ctx, t, "read an OAuth grant", func(c *sqlite.Conn) (g bridge.OAuthGrant) {
 		for row := range c.Rows(selectGrant+condition, value) {

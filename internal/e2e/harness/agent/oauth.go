@@ -20,7 +20,7 @@ import (
 	. "bridged/internal/e2e/harness"
 )
 
-// Callback is where the answers of tests' clients are sent to. No program listens there: the owner's
+// Callback receives the answers to tests' clients. No program listens there: the owner's
 // browser stops before.
 const Callback = "http://127.0.0.1:49152/callback"
 

@@ -255,6 +255,9 @@ func TestDispatcher_OverRealConnections(t *testing.T) {
 			t.Errorf("got %s, want %s", about, id)
 		}
 	}
+	for look := time.NewTicker(5 * time.Millisecond); attemptsOf(t, d, succeeded) < 2; { // the receiver has the last one before the answer is read
+		<-look.C
+	}
 
 	// The same receiver, for a webhook that may only reach public addresses.
 	w.AllowPrivate = false

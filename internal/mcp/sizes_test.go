@@ -89,6 +89,10 @@ func (c content) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		answer = map[string]any{"contacts": many(limit, func(i int) bridge.KnownContact {
 			return bridge.KnownContact{JID: c.chat(i).JID, Name: c.name, PushName: c.name, Username: &c.name}
 		}), "nextCursor": next}
+	case path == "/api/scheduled":
+		answer = map[string]any{"scheduled": many(limit, func(i int) bridge.ScheduledMessage {
+			return bridge.ScheduledMessage{ID: c.message(i).ID, Chat: testChat, Status: bridge.ScheduledWaiting, SendAt: c.message(i).Timestamp, Type: bridge.ScheduledTypeText, Content: c.text}
+		}), "nextCursor": next}
 	case path == "/api/messages/search":
 		answer = map[string]any{"matches": many(limit, func(i int) bridge.Match {
 			return bridge.Match{ChatJID: testChat, ChatName: c.name, MsgID: "3EB01", SenderJID: testChat, PushName: c.name, Content: c.text, Media: c.message(i).Media, Transcript: c.message(i).Transcript}
@@ -189,6 +193,7 @@ func calls() []toolCall {
 		{"get_message_context", func(n int) map[string]any {
 			return in(map[string]any{"msgId": "3EB010000", "before": n / 2, "after": n / 2})
 		}},
+		{"list_scheduled", func(n int) map[string]any { return map[string]any{"limit": n} }},
 		{"catch_me_up", func(n int) map[string]any { return map[string]any{"limit": n} }},
 		{"wait_for_messages", func(int) map[string]any { return map[string]any{"after": "1"} }},
 		{"get_media", func(int) map[string]any { return in(map[string]any{"msgId": "3EB010000"}) }},

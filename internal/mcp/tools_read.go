@@ -63,6 +63,7 @@ func (r registry) addReads() {
 	addRead(r, "list_messages", "List messages", "Lists the messages of one chat, or those with a text or of a type in it.", (*caller).messages)
 	addRead(r, "search_messages", "Search messages", "Searches the messages of all chats by text, chat, person or type, newest first, and shows the words around each hit. A page may be empty and still have a nextCursor.", (*caller).search)
 	addRead(r, "get_message_context", "Get a message in its context", "Shows one message, with more of its text than lists do, and those before and after it.", (*caller).context)
+	addRead(r, "list_scheduled", "List scheduled messages", "Lists the account's messages that are sent later, the next one first, and those that could not be sent at their time.", (*caller).scheduled)
 	addRead(r, "catch_me_up", "Catch me up", "Shows the unread messages of all chats.", (*caller).unread)
 	add(r, "wait_for_messages", "Wait for messages", "Waits for new messages of other people. Call it again with nextCursor to miss none.", false, call.wait)
 	r.addFiles()

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"path"
 	"slices"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -29,9 +30,27 @@ type idempotent struct {
 	Key string `json:"idempotencyKey,omitempty" jsonschema:"repeat a call with the same key to be sure that it is sent once"`
 }
 
+// timed has the time of a send.
+type timed struct {
+	SendAt string `json:"sendAt,omitempty" jsonschema:"send it later: RFC 3339 with its zone, such as 2026-11-21T08:15:00+01:00"`
+}
+
+// at returns the time, nil for now.
+func (t timed) at() (*bridge.Time, error) {
+	if t.SendAt == "" {
+		return nil, nil
+	}
+	at, err := time.Parse(time.RFC3339, t.SendAt)
+	if err != nil {
+		return nil, bridge.Invalid("sendAt must be a moment with its zone, like 2026-11-21T08:15:30+01:00")
+	}
+	return new(bridge.At(at)), nil
+}
+
 type sendText struct {
 	toChat
 	Text string `json:"text"`
+	timed
 	idempotent
 }
 
@@ -39,6 +58,7 @@ type reply struct {
 	toChat
 	MsgID string `json:"msgId" jsonschema:"the message of that chat to answer"`
 	Text  string `json:"text"`
+	timed
 	idempotent
 }
 
@@ -55,6 +75,7 @@ type sendFile struct {
 	Type     string `json:"type" jsonschema:"image, video, audio or document"`
 	FileName string `json:"fileName,omitempty"`
 	Caption  string `json:"caption,omitempty"`
+	timed
 	idempotent
 }
 
@@ -66,6 +87,13 @@ func addSend[In aboutChat](r registry, name, title, description string, compose 
 			return nil, nil, err
 		}
 		out.chat = in.chat()
+		if later, is := any(in).(interface{ at() (*bridge.Time, error) }); is {
+			at, err := later.at()
+			if err != nil {
+				return nil, nil, err
+			}
+			out = out.sentAt(at)
+		}
 		sent, err := c.send(ctx, out)
 		return nil, sent, err
 	})
@@ -89,6 +117,7 @@ func (r registry) addSends() {
 		return out, nil
 	})
 	addSend(r, "send_file", "Send a file", "Sends a file to a chat.", composeFile)
+	add(r, "cancel_scheduled", "Cancel a scheduled message", "Erases a message that list_scheduled shows, before it is sent.", true, call.cancelScheduled)
 }
 
 // maxFile limits a file in a call, in bytes, so that its base64 fits in a body.
@@ -135,20 +164,40 @@ type draft struct {
 	upload  *upload
 }
 
+// sentAt returns a draft that is sent at a time; nil is now.
+func (d draft) sentAt(at *bridge.Time) draft {
+	switch {
+	case at == nil:
+		return d
+	case d.upload != nil:
+		d.upload.SendAt = at
+	default:
+		d.message = client.Later{Message: d.message, At: *at}
+	}
+	d.what += " at " + at.String()
+	return d
+}
+
 type upload struct {
 	client.Upload
 	Data []byte
 }
 
 type sentAnswer struct {
-	ChatJID        bridge.JID  `json:"chatJid"`
-	MsgID          string      `json:"msgId"`
-	Timestamp      bridge.Time `json:"timestamp"`
-	IdempotencyKey string      `json:"idempotencyKey"`
-	Replayed       bool        `json:"replayed"` // an earlier call with this key had sent it
+	ChatJID        bridge.JID   `json:"chatJid"`
+	MsgID          string       `json:"msgId"`
+	Timestamp      bridge.Time  `json:"timestamp"`
+	IdempotencyKey string       `json:"idempotencyKey"`
+	SendAt         *bridge.Time `json:"sendAt,omitempty"`
+	Replayed       bool         `json:"replayed"` // an earlier call with this key had sent it
 }
 
-func (a *sentAnswer) compact() any { return map[string]any{"sent": true, "msgId": a.MsgID} }
+func (a *sentAnswer) compact() any {
+	if a.SendAt != nil {
+		return map[string]any{"sendAt": a.SendAt, "msgId": a.MsgID}
+	}
+	return map[string]any{"sent": true, "msgId": a.MsgID}
+}
 
 // send sends a message if the chat is allowed, a person has confirmed it (if the operator requires
 // that), and the rate is not exceeded.
@@ -178,7 +227,7 @@ func (c call) send(ctx context.Context, out draft) (*sentAnswer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &sentAnswer{sent.Chat, sent.ID, sent.Timestamp, out.key, sent.Replayed}, nil
+	return &sentAnswer{sent.Chat, sent.ID, sent.Timestamp, out.key, sent.SendAt, sent.Replayed}, nil
 }
 
 // mayHaveLeft reports whether a send may have reached the network although it failed.

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -42,7 +43,7 @@ func TestAgents_ReadAndWriteTheirChatsAlone(t *testing.T) {
 	for tool, arguments := range map[string]map[string]any{
 		"get_chat": {"jid": kim}, "list_messages": {"jid": kim}, "get_message_context": {"jid": kim, "msgId": "X"}, "get_media": {"jid": kim, "msgId": "X"},
 		"send_text": {"jid": kim, "text": "the owner's secrets"}, "reply": {"jid": kim, "msgId": "X", "text": "x"}, "react": {"jid": kim, "msgId": "X", "emoji": "👍"},
-		"send_file": {"jid": kim, "type": "document", "data": "aGk=", "fileName": "x.txt"},
+		"send_file": {"jid": kim, "type": "document", "data": "aGk=", "fileName": "x.txt"}, "list_scheduled": {"chat": kim},
 	} {
 		if text, isError := a.Call(tool, arguments); !isError || !strings.Contains(text, "there is no chat") {
 			t.Errorf("%s outside: %s", tool, text)
@@ -56,6 +57,15 @@ func TestAgents_ReadAndWriteTheirChatsAlone(t *testing.T) {
 	a.Want("send_text", map[string]any{"jid": sam, "text": "an answer", "idempotencyKey": "k1"}, `"msgId"`)
 	a.Want("reply", map[string]any{"jid": sam, "msgId": s.Hello, "text": "a reply"}, `"msgId"`)
 	a.Want("react", map[string]any{"jid": sam, "msgId": s.Hello, "emoji": "👍"})
+	a.Want("send_text", map[string]any{"jid": sam, "text": "not yet", "sendAt": time.Now().Add(time.Hour).Format(time.RFC3339)}, `"sendAt"`)
+	later := regexp.MustCompile(`3EB0[0-9A-F]+`).FindString(a.Want("list_scheduled", map[string]any{"chat": sam}, `"untrusted"`, "not yet"))
+	a.Want("cancel_scheduled", map[string]any{"jid": sam, "msgId": later}, `"cancelled"`)
+	if text, isError := a.Call("cancel_scheduled", map[string]any{"jid": sam, "msgId": later}); !isError {
+		t.Errorf("cancelled twice: %s", text)
+	}
+	if text, isError := a.Call("send_text", map[string]any{"jid": sam, "text": "x", "sendAt": "tomorrow"}); !isError || !strings.Contains(text, "zone") {
+		t.Errorf("sent tomorrow: %s", text)
+	}
 	a.Want("send_text", map[string]any{"jid": sam, "text": "the end"})
 	Must(s.Sam.ReceivedText(Within(t), "the end"))(t)
 	answers := 0

@@ -80,6 +80,9 @@ function moment(entered: unknown): string | undefined {
   return /^\d{4}-\d\d-\d\d$|(Z|[+-]\d\d:?\d\d)$/.test(at) ? at : new Date(at).toISOString();
 }
 
+// later is when a message is sent.
+export const later = time("Send At", "sendAt", "When to send it, at most a year ahead. Empty sends it now. The answer has the <code>msgId</code> that it will have.");
+
 // quote is what a message answers.
 export const quote: Field[] = [
   text("Quoted Chat JID", "quotedChatJid", "The chat of the quoted message, where it is another one"),

@@ -6,5 +6,6 @@ import { contactResource } from "./contact";
 import { groupResource } from "./group";
 import { hookResource } from "./hook";
 import { message } from "./message";
+import { scheduledResource } from "./scheduled";
 
-export const resources: Resource[] = [accountResource, callResource, chatResource, contactResource, groupResource, hookResource, message];
+export const resources: Resource[] = [accountResource, callResource, chatResource, contactResource, groupResource, hookResource, message, scheduledResource];

@@ -1,5 +1,5 @@
 import { isGroup, peopleOf } from "../../../shared/ids";
-import { chat, choice, either, flag, fromChat, list, msgId, people, quote, required, text, time, toChat } from "../fields";
+import { chat, choice, either, flag, fromChat, later, list, msgId, people, quote, required, text, time, toChat } from "../fields";
 import { withAs, type Field, type Resource } from "../operation";
 
 const caption = text("Caption", "caption", "The text below an image, video or document", { typeOptions: { rows: 2 } });
@@ -68,7 +68,7 @@ export const message: Resource = {
       fields: [chat, msgId, required("Text", "text", "The new text or caption", { typeOptions: { rows: 3 } })],
       options: [people("Mentions", "mentions", "The people to notify")],
     },
-    { name: "Forward", value: "forward", action: "Forward a message", method: "POST", path: "/api/messages/forward", fields: [fromChat, withAs(msgId, "sourceMsgId"), toChat] },
+    { name: "Forward", value: "forward", action: "Forward a message", method: "POST", path: "/api/messages/forward", fields: [fromChat, withAs(msgId, "sourceMsgId"), toChat], options: [later] },
     { name: "Get", value: "get", action: "Get a message", path: "/api/chats/{jid}/messages/{msgId}", fields: [chat, msgId] },
     {
       name: "Get Many",
@@ -102,7 +102,7 @@ export const message: Resource = {
       list: "matches",
       pages: 500,
     },
-    { name: "Send Contact", value: "sendContact", action: "Send a contact", method: "POST", path: "/api/messages/send-contact", fields: [chat, contacts], options: quote },
+    { name: "Send Contact", value: "sendContact", action: "Send a contact", method: "POST", path: "/api/messages/send-contact", fields: [chat, contacts], options: [...quote, later] },
     {
       name: "Send File",
       value: "sendFile",
@@ -117,6 +117,7 @@ export const message: Resource = {
         fileName,
         mimetype,
         ...quote,
+        later,
         choice("Type", "type", "What to send the file as. Without this option its bytes decide.", { document: "Document", audio: "Audio", image: "Image", sticker: "Sticker", video: "Video" }),
         voice,
       ],
@@ -135,7 +136,7 @@ export const message: Resource = {
         required("URL", "url", "A public http or https address", { placeholder: "https://example.org/engine.pdf" }),
         choice("Type", "type", "What to send the file as", { image: "Image", audio: "Audio", document: "Document", video: "Video" }),
       ],
-      options: [caption, convert, fileName, mimetype, ...quote, voice],
+      options: [caption, convert, fileName, mimetype, ...quote, later, voice],
       converts: true,
     },
     {
@@ -145,7 +146,7 @@ export const message: Resource = {
       method: "POST",
       path: "/api/messages/send-location",
       fields: [chat, number("Latitude", "latitude", 90), number("Longitude", "longitude", 180)],
-      options: [text("Address", "address", "The place's address"), text("Name", "name", "The place's name"), ...quote],
+      options: [text("Address", "address", "The place's address"), text("Name", "name", "The place's name"), ...quote, later],
     },
     {
       name: "Send Poll",
@@ -157,6 +158,7 @@ export const message: Resource = {
       options: [
         { property: { displayName: "Choices per Person", name: "selectableCount", type: "number", default: 1, typeOptions: { minValue: 0, maxValue: 12 }, description: "How many answers one person may choose. 0 is any number." } },
         ...quote,
+        later,
       ],
     },
     {
@@ -171,6 +173,7 @@ export const message: Resource = {
         flag("Mention Everybody", "mentionAll", "Whether to notify all members of a group"),
         people("Mentions", "mentions", "The people to notify"),
         ...quote,
+        later,
       ],
     },
   ],

@@ -89,7 +89,11 @@ func printTokens(w io.Writer, tokens []bridge.Token) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprint(table, "ID\tNAME\tMAY\tEXPIRES\tLAST USED\n")
 	for _, token := range tokens {
-		err := shell.Printf(table, "%v\t%s\t%s\t%s\t%s\n", token.ID, token.Name, describe(token), momentOr(token.ExpiresAt, "never"), momentOr(token.LastUsedAt, "never"))
+		name := token.Name
+		if token.OAuthClient != nil { // clients choose their names
+			name += " (" + *token.OAuthClient + ")"
+		}
+		err := shell.Printf(table, "%v\t%s\t%s\t%s\t%s\n", token.ID, name, describe(token), momentOr(token.ExpiresAt, "never"), momentOr(token.LastUsedAt, "never"))
 		if err != nil {
 			return err
 		}

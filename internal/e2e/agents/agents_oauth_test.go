@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os/exec"
 	"strings"
 	"testing"
 
@@ -157,6 +158,11 @@ func TestOAuth_ATokenLikeOthers(t *testing.T) {
 	s.Restart()
 	Must(Begin(t, &sdk.StreamableClientTransport{Endpoint: s.base + "/mcp", HTTPClient: &http.Client{Transport: secret}}, WithoutSessions, nil))(t).Want("status", nil)
 	token := granted(t, s.API)
+	list := exec.Command("bridged", "token", "list")
+	list.Env = []string{"BRIDGE_URL=" + s.base, "BRIDGE_TOKEN=" + s.Env["BRIDGE_TOKEN"]}
+	if out := string(Must(list.CombinedOutput())(t)); !strings.Contains(out, "Claude (agent.example)") {
+		t.Errorf("the shell lists\n%s", out)
+	}
 	listed := owner.Asked(s.base + "/console/tokens")
 	if !strings.Contains(listed.Body, "Claude") || !strings.Contains(listed.Body, "agent.example") {
 		t.Errorf("the console does not list the client:\n%s", listed.Body)

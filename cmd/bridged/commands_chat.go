@@ -14,19 +14,19 @@ import (
 // chatStateCommands returns the commands that change how the account's devices show a chat.
 func (e *environment) chatStateCommands() []*cobra.Command {
 	return []*cobra.Command{
-		e.readCommand(),
-		e.updateChatCommand("unread", "Mark a chat as unread.", client.ChatChange{Unread: new(true)}, "Marked %s as unread."),
-		e.updateChatCommand("archive", "Archive a chat, which also unpins it.", client.ChatChange{Archived: new(true)}, "Archived %s."),
-		e.updateChatCommand("unarchive", "Take a chat out of the archive.", client.ChatChange{Archived: new(false)}, "Took %s out of the archive."),
-		e.updateChatCommand("pin", "Pin a chat, which also takes it out of the archive.", client.ChatChange{Pinned: new(true)}, "Pinned %s."),
-		e.updateChatCommand("unpin", "Unpin a chat.", client.ChatChange{Pinned: new(false)}, "Unpinned %s."),
-		e.muteCommand(),
-		e.updateChatCommand("unmute", "Unmute a chat.", client.ChatChange{MutedUntil: new(bridge.Time{})}, "Unmuted %s."),
+		readCommand(e),
+		updateChatCommand(e, "unread", "Mark a chat as unread.", client.ChatChange{Unread: new(true)}, "Marked %s as unread."),
+		updateChatCommand(e, "archive", "Archive a chat, which also unpins it.", client.ChatChange{Archived: new(true)}, "Archived %s."),
+		updateChatCommand(e, "unarchive", "Take a chat out of the archive.", client.ChatChange{Archived: new(false)}, "Took %s out of the archive."),
+		pinCommand(e, true),
+		pinCommand(e, false),
+		muteCommand(e),
+		updateChatCommand(e, "unmute", "Unmute a chat.", client.ChatChange{MutedUntil: new(bridge.Time{})}, "Unmuted %s."),
 	}
 }
 
 // updateChatCommand returns a command that makes one change. did is a sentence with a verb for the chat.
-func (e *environment) updateChatCommand(name, summary string, change client.ChatChange, did string) *cobra.Command {
+func updateChatCommand(e *environment, name, summary string, change client.ChatChange, did string) *cobra.Command {
 	var key string
 	c := e.shellCommand(name+" <chat>", summary+chatHelp, func(ctx context.Context, s *shell.Shell, args []string) error {
 		return s.UpdateChat(ctx, args[0], key, change, did)
@@ -35,7 +35,7 @@ func (e *environment) updateChatCommand(name, summary string, change client.Chat
 	return example(c, "bridged "+name+" +15557654321")
 }
 
-func (e *environment) readCommand() *cobra.Command {
+func readCommand(e *environment) *cobra.Command {
 	var what shell.Target
 	var quiet bool
 	const help = "Mark a chat as read, so that the authors get blue ticks." + chatHelp + "\n<message> is the id of the last message that was read; by default the newest."
@@ -50,7 +50,39 @@ func (e *environment) readCommand() *cobra.Command {
 	return example(c, "bridged read +15557654321")
 }
 
-func (e *environment) muteCommand() *cobra.Command {
+// pinCommand returns the command that pins a chat or a message, or the one that unpins it.
+func pinCommand(e *environment, pins bool) *cobra.Command {
+	var what shell.Target
+	var length string
+	name, did := "pin", "Pinned %s."
+	summary := "Pin a chat, which also takes it out of the archive, or pin one of its messages for everybody."
+	if !pins {
+		name, did, summary = "unpin", "Unpinned %s.", "Unpin a chat, or one of its messages for everybody."
+	}
+	c := e.shellCommand(name+" <chat> [<message>]", summary+chatHelp+"\n<message> is the id of a message.", func(ctx context.Context, s *shell.Shell, args []string) error {
+		what.Chat = args[0]
+		switch {
+		case len(args) == 2 && pins:
+			what.Message = args[1]
+			return s.PinMessage(ctx, what, length)
+		case len(args) == 2:
+			what.Message = args[1]
+			return s.UnpinMessage(ctx, what)
+		case length != "":
+			return shell.Usage("--for is for messages: a chat is pinned until it is unpinned")
+		}
+		return s.UpdateChat(ctx, what.Chat, what.Key, client.ChatChange{Pinned: &pins}, did)
+	})
+	of := "bridged " + name + " +15557654321 3EB0A1B2C3D4E5F60718"
+	if pins {
+		addChoice(c.Flags(), &length, "for", "How long a message is pinned, 7d by default", "24h", "7d", "30d")
+		of += " --for 24h"
+	}
+	addKey(c.Flags(), &what.Key)
+	return example(c, "bridged "+name+" +15557654321", of)
+}
+
+func muteCommand(e *environment) *cobra.Command {
 	var key string
 	var length time.Duration
 	c := e.shellCommand("mute <chat>", "Mute a chat, forever or for some time."+chatHelp, func(ctx context.Context, s *shell.Shell, args []string) error {
@@ -61,7 +93,7 @@ func (e *environment) muteCommand() *cobra.Command {
 	return example(c, "bridged mute +15557654321 --for 8h")
 }
 
-func (e *environment) blockCommand(name string, block bool) *cobra.Command {
+func blockCommand(e *environment, name string, block bool) *cobra.Command {
 	var key string
 	summary := "Block a person."
 	if !block {
@@ -75,7 +107,7 @@ func (e *environment) blockCommand(name string, block bool) *cobra.Command {
 	return example(c, "bridged "+name+" +15557654321")
 }
 
-func (e *environment) historyCommand() *cobra.Command {
+func historyCommand(e *environment) *cobra.Command {
 	var count int
 	const help = "Ask the phone for older messages of a chat.\n\nThe phone answers when it is online. Repeat the command once the messages are stored." + chatHelp
 	c := e.shellCommand("history <chat>", help, func(ctx context.Context, s *shell.Shell, args []string) error {

@@ -85,13 +85,7 @@ func stillMentioned(m bridge.Message, text string) (people []bridge.JID) {
 func deleteMessage(in *input) (any, error) {
 	at := in.pathMessage("jid")
 	body := in.body(&struct{}{}, optional)
-	d := draft{about: &changed{msgID: at.id}}
-	d.To = at.chat
-	d.lookUp = func(ctx context.Context, _ *draft) (bridge.Content, error) {
-		m, err := in.message(ctx, at.chat, at.id)
-		if err != nil {
-			return nil, err
-		}
+	return changeMessage(in, at, body, func(ctx context.Context, m bridge.Message) (_ bridge.Content, err error) {
 		asAdmin := false
 		if !m.FromMe && m.Chat.IsGroup() {
 			if asAdmin, err = in.administers(ctx, m.Chat); err != nil {
@@ -99,6 +93,19 @@ func deleteMessage(in *input) (any, error) {
 			}
 		}
 		return bridge.Revocation{Target: m}, m.Deletable(in.Now(), asAdmin)
+	})
+}
+
+// changeMessage sends a change of a stored message.
+func changeMessage(in *input, at reference, body []byte, change func(context.Context, bridge.Message) (bridge.Content, error)) (any, error) {
+	d := draft{about: &changed{msgID: at.id}}
+	d.To = at.chat
+	d.lookUp = func(ctx context.Context, _ *draft) (bridge.Content, error) {
+		m, err := in.message(ctx, at.chat, at.id)
+		if err != nil {
+			return nil, err
+		}
+		return change(ctx, m)
 	}
 	return sendOnce(in, body, d)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/rs/zerolog/hlog"
 
+	"bridged/internal/api/answer"
 	"bridged/internal/bridge"
 	"bridged/internal/intake"
 )
@@ -132,7 +133,7 @@ func (q *input) writeList(piece []byte) (reads bool) {
 // encodeItem appends an element of a list to the buffer that the encoder writes to.
 func encodeItem(encoder *json.Encoder, buffer *bytes.Buffer, item any) error {
 	if m, is := item.(*bridge.Message); is {
-		encoded, err := appendMessage(buffer.AvailableBuffer(), m)
+		encoded, err := answer.AppendMessage(buffer.AvailableBuffer(), m)
 		buffer.Write(encoded)
 		return err
 	}

@@ -118,6 +118,14 @@ var everyRoute = []route{
 		invalid: `{"for":"me"}`, missing: "/api/chats/" + string(grace) + "/messages/NONE",
 	},
 	{
+		method: "POST", path: ownPath + "/pin", sends: true, socket: true,
+		body: `{"duration":"7d"}`, invalid: `{"duration":"8h"}`, missing: "/api/chats/" + string(grace) + "/messages/NONE/pin",
+	},
+	{
+		method: "DELETE", path: ownPath + "/pin", sends: true, socket: true,
+		invalid: `{"x":1}`, missing: "/api/chats/" + string(grace) + "/messages/NONE/pin",
+	},
+	{
 		method: "PATCH", path: "/api/chats/" + string(grace), sends: true, socket: true, acts: true,
 		body: `{"pinned":true}`, invalid: `{}`, missing: "/api/chats/999@g.us",
 	},

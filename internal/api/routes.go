@@ -119,6 +119,8 @@ func (s *server) routes() chi.Router {
 	send.Patch("/api/chats/{jid}", s.handle(updateChat))
 	send.Patch("/api/chats/{jid}/messages/{msgId}", s.handle(editMessage))
 	send.Delete("/api/chats/{jid}/messages/{msgId}", s.handle(deleteMessage))
+	send.Post("/api/chats/{jid}/messages/{msgId}/pin", s.handle(pinMessage))
+	send.Delete("/api/chats/{jid}/messages/{msgId}/pin", s.handle(unpinMessage))
 	send.Post("/api/chats/{jid}/read", s.handle(markRead))
 	send.Post("/api/chats/{jid}/typing", s.handle(showTyping))
 

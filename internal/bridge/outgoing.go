@@ -104,6 +104,12 @@ type TextEdit struct {
 // person's.
 type Revocation struct{ Target Message }
 
+// MessagePin pins a message for everybody in its chat. A Length of zero unpins it.
+type MessagePin struct {
+	Target Message
+	Length time.Duration
+}
+
 func (Text) content()       {}
 func (Location) content()   {}
 func (Poll) content()       {}
@@ -113,6 +119,7 @@ func (Reaction) content()   {}
 func (Forward) content()    {}
 func (TextEdit) content()   {}
 func (Revocation) content() {}
+func (MessagePin) content() {}
 
 // NewMessageID returns a random id in the form of message ids.
 func NewMessageID() string {

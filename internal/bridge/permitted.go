@@ -68,6 +68,18 @@ func (m *Message) Answerable(verb string) error {
 	return nil
 }
 
+// Markable returns nil if a stored message can be marked on other devices, such as pinned, and
+// otherwise an [Error] of [CodeInvalid].
+func (m *Message) Markable(verb string) error {
+	switch {
+	case m.is(DeliveryPending):
+		return Invalid("the message is still being sent: it can be %s once its status is sent", verb)
+	case m.is(DeliveryFailed):
+		return Invalid("the message was never sent and cannot be %s", verb)
+	}
+	return m.Answerable(verb)
+}
+
 func notEditable(reason string, args ...any) error {
 	return Fail(CodeNotEditable, "the message "+reason, args...)
 }

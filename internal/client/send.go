@@ -124,6 +124,16 @@ func (c *Client) Delete(ctx context.Context, chat bridge.JID, id, key string) (S
 	return c.sentBy(c.Do(ctx, http.MethodDelete, messagePath(chat, id), nil, keyed(key)))
 }
 
+// Pin pins a message for everybody in its chat, for "24h", "7d" or "30d". For the key see Send.
+func (c *Client) Pin(ctx context.Context, chat bridge.JID, id, duration, key string) (Sent, error) {
+	return c.sentBy(c.Do(ctx, http.MethodPost, messagePath(chat, id)+"/pin", map[string]string{"duration": duration}, keyed(key)))
+}
+
+// Unpin unpins a message for everybody. For the key see Send.
+func (c *Client) Unpin(ctx context.Context, chat bridge.JID, id, key string) (Sent, error) {
+	return c.sentBy(c.Do(ctx, http.MethodDelete, messagePath(chat, id)+"/pin", nil, keyed(key)))
+}
+
 func (c *Client) sentBy(resp *http.Response, err error) (sent Sent, _ error) {
 	if err != nil {
 		return sent, err

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -56,6 +57,20 @@ func (s *Shell) Edit(ctx context.Context, of Target, text string) error {
 func (s *Shell) Delete(ctx context.Context, what Target) error {
 	return s.act(ctx, what, "Deleted for everyone in", func(ctx context.Context, chat bridge.JID, key string) (client.Sent, error) {
 		return s.API.Delete(ctx, chat, what.Message, key)
+	})
+}
+
+// PinMessage pins a message for everybody, for a week if duration is empty.
+func (s *Shell) PinMessage(ctx context.Context, what Target, duration string) error {
+	return s.act(ctx, what, "Pinned in", func(ctx context.Context, chat bridge.JID, key string) (client.Sent, error) {
+		return s.API.Pin(ctx, chat, what.Message, cmp.Or(duration, "7d"), key)
+	})
+}
+
+// UnpinMessage unpins a message for everybody.
+func (s *Shell) UnpinMessage(ctx context.Context, what Target) error {
+	return s.act(ctx, what, "Unpinned in", func(ctx context.Context, chat bridge.JID, key string) (client.Sent, error) {
+		return s.API.Unpin(ctx, chat, what.Message, key)
 	})
 }
 

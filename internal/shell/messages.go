@@ -67,6 +67,7 @@ func (s *Shell) Message(ctx context.Context, which Target) error {
 		{"Status", status},
 		{"Edited", s.when(m.EditedAt)},
 		{"Deleted", s.when(m.DeletedAt)},
+		{"Pinned until", s.when(m.PinnedUntil)},
 		{"Message", messageText(m)},
 		{"Transcript", m.Transcript.GetText()},
 	})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"go.mau.fi/whatsmeow/proto/waCommon"
 	"go.mau.fi/whatsmeow/proto/waE2E"
 	"go.mau.fi/whatsmeow/types"
 
@@ -18,6 +19,7 @@ type Bubble struct {
 	Text    string
 	Edited  bool
 	Deleted bool
+	Pinned  bool
 }
 
 // Bubble returns a sent or received message as the phone displays it, after later edits and deletions. Edits count only from the author and
@@ -55,11 +57,15 @@ func (p *Phone) bubbleOf(id types.MessageID, messages []*Received) (b Bubble, ok
 	}
 	p.mu.Unlock()
 	for _, r := range messages {
-		change := r.Message.Message.GetProtocolMessage()
+		change, pin := r.Message.Message.GetProtocolMessage(), r.Message.Message.GetPinInChatMessage()
 		switch {
 		case r.Info.ID == id:
 			by, ok = written{chat: r.Info.Chat, sender: r.Info.Sender, at: r.Info.Timestamp}, true
 			b.Text = r.Text()
+		case ok && pin.GetKey().GetID() == id:
+			if r.Info.Edit == types.EditAttributePinInChat && !b.Deleted && p.isOf(r, pin.GetKey(), by) && p.mayPin(r) {
+				b.Pinned = pin.GetType() == waE2E.PinInChatMessage_PIN_FOR_ALL && r.Message.Message.GetMessageContextInfo().GetMessageAddOnDurationInSecs() > 0
+			}
 		case !ok || change.GetKey().GetID() != id:
 		case change.GetType() == waE2E.ProtocolMessage_MESSAGE_EDIT:
 			if !b.Deleted && p.sameAccount(r.Info.Sender, by.sender) && r.Info.Timestamp.Sub(by.at) <= editWindow {
@@ -72,6 +78,30 @@ func (p *Phone) bubbleOf(id types.MessageID, messages []*Received) (b Bubble, ok
 		}
 	}
 	return b, ok
+}
+
+// isOf reports whether the key in a change is the key of a message, from the point of view of the sender of the change.
+func (p *Phone) isOf(r *Received, key *waCommon.MessageKey, by written) bool {
+	if key.GetFromMe() {
+		return p.sameAccount(r.Info.Sender, by.sender)
+	}
+	if r.Info.Chat.Server != types.GroupServer {
+		return !p.sameAccount(r.Info.Sender, by.sender)
+	}
+	author, err := types.ParseJID(key.GetParticipant())
+	return err == nil && p.sameAccount(author, by.sender)
+}
+
+// mayPin reports whether the apps accept a pin: in a locked group only an admin's.
+func (p *Phone) mayPin(r *Received) bool {
+	p.net.Mu.Lock()
+	defer p.net.Mu.Unlock()
+	g := p.net.Groups[r.Info.Chat.User]
+	if g == nil || r.Info.Chat.Server != types.GroupServer {
+		return true
+	}
+	member := g.Members[p.net.AccountOf(r.Info.Sender)]
+	return member != nil && (!g.Locked || member.IsAdmin())
 }
 
 // mayRevoke reports whether the apps accept a deletion: an author's has to carry the key of an own message, an admin's has to name the

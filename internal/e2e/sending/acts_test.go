@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"testing"
+	"time"
 
 	"go.mau.fi/whatsmeow/types"
 
@@ -124,5 +125,48 @@ func showsOn(p *Process, phone *simnet.Phone, id string, want simnet.Bubble) {
 	if err := phone.WaitBubble(Within(p.T), id, want); err != nil {
 		got, _ := phone.Bubble(id)
 		p.T.Fatalf("a phone shows %+v, want %+v: %v", got, want, err)
+	}
+}
+
+// TestPins_ShowOnPhones: pins of own and received messages, in a chat and in a group, and their end.
+func TestPins_ShowOnPhones(t *testing.T) {
+	t.Parallel()
+	network, owner := NewOwner(t, simnet.PhoneOptions{})
+	friend := NewPhone(t, network, simnet.PhoneOptions{Number: "15550100301", Name: "Sam"})
+	p := StartBridge(t, network)
+	Pair(t, p, owner)
+	group := NewGroup(t, friend, simnet.GroupOptions{Subject: "Walks", Members: []*simnet.Phone{owner}})
+	chat, walks := bridge.PhoneJID(friend.Number()), bridge.JID(group.JID().String())
+	stored := func(in bridge.JID, id string, pinned bool) {
+		t.Helper()
+		Eventually(t, func() error {
+			m, err := p.API.Message(Within(t), in, id)
+			if err == nil && (m.PinnedUntil != nil) != pinned {
+				err = fmt.Errorf("pinned until %v, want pinned: %v", m.PinnedUntil, pinned)
+			}
+			return err
+		})
+	}
+	for in, to := range map[bridge.JID]types.JID{chat: owner.PN(), walks: group.JID()} {
+		theirs := Say(t, friend, to, "theirs")
+		stored(in, theirs, false)
+		own := Must(p.API.Send(Within(t), client.Text{To: in, Text: "own"}, ""))(t)
+		for id, text := range map[string]string{theirs: "theirs", own.ID: "own"} {
+			pinned := Must(p.API.Pin(Within(t), in, id, "7d", "pin-"+id))(t)
+			if again := Must(p.API.Pin(Within(t), in, id, "7d", "pin-"+id))(t); !again.Replayed || again.ID != pinned.ID {
+				t.Errorf("repeated: %+v, want %+v", again, pinned)
+			}
+			showsOn(p, friend, id, simnet.Bubble{Text: text, Pinned: true})
+			showsOn(p, owner, id, simnet.Bubble{Text: text, Pinned: true})
+			stored(in, id, true)
+			Must(p.API.Unpin(Within(t), in, id, ""))(t)
+			showsOn(p, friend, id, simnet.Bubble{Text: text})
+			stored(in, id, false)
+		}
+		// A member pins it, and the account unpins it.
+		Must(friend.Pin(Within(t), to, simnet.JID{}, theirs, 24*time.Hour))(t)
+		stored(in, theirs, true)
+		Must(p.API.Unpin(Within(t), in, theirs, ""))(t)
+		stored(in, theirs, false)
 	}
 }

@@ -3,6 +3,7 @@ package convert
 import (
 	"time"
 
+	"go.mau.fi/whatsmeow/proto/waCommon"
 	"go.mau.fi/whatsmeow/proto/waE2E"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -151,6 +152,26 @@ func pinFacts(msg *waE2E.Message, s source, chat bridge.JID, at bridge.Time) []b
 		return []bridge.Fact{pin}
 	}
 	return nil
+}
+
+// PinMessage returns the message that pins another one, or unpins it if length is zero.
+func PinMessage(target *waCommon.MessageKey, length time.Duration, at time.Time) *waE2E.Message {
+	kind := waE2E.PinInChatMessage_PIN_FOR_ALL
+	if length == 0 {
+		kind = waE2E.PinInChatMessage_UNPIN_FOR_ALL
+	}
+	return &waE2E.Message{
+		PinInChatMessage: &waE2E.PinInChatMessage{Key: target, Type: &kind, SenderTimestampMS: proto.Int64(at.UnixMilli())},
+		MessageContextInfo: &waE2E.MessageContextInfo{
+			MessageAddOnDurationInSecs: proto.Uint32(uint32(length / time.Second)),
+			MessageAddOnExpiryType:     waE2E.MessageContextInfo_STATIC.Enum(),
+		},
+	}
+}
+
+// OwnPin returns the update for a pin by the account that the network accepted at a time.
+func OwnPin(pn, chat bridge.JID, pin *waE2E.Message, at bridge.Time) bridge.Fact {
+	return pinFacts(pin, source{sender: pn, fromMe: true}, chat, at)[0]
 }
 
 func pinEnd(seconds uint32, at bridge.Time) bridge.Time {

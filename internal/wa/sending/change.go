@@ -14,7 +14,7 @@ import (
 	"bridged/internal/wa/convert"
 )
 
-// change is a reaction, an edit or a deletion of a stored message. It has no row in the store;
+// change is a reaction, an edit, a deletion or a pin of a stored message. It has no row in the store;
 // its effect is stored after the network has accepted it.
 type change struct {
 	name   string // for texts, such as "reaction"
@@ -27,7 +27,7 @@ type change struct {
 // isChange reports whether content is a change of a stored message.
 func isChange(content bridge.Content) bool {
 	switch content.(type) {
-	case bridge.Reaction, bridge.TextEdit, bridge.Revocation:
+	case bridge.Reaction, bridge.TextEdit, bridge.Revocation, bridge.MessagePin:
 		return true
 	}
 	return false
@@ -104,6 +104,8 @@ func (c *Client) composeChange(ctx context.Context, to types.JID, chat bridge.JI
 		made, err = c.editChange(ctx, to, chat, content, out)
 	case bridge.Revocation:
 		made, err = c.revocationChange(ctx, to, chat, content)
+	case bridge.MessagePin:
+		made = c.pinChange(ctx, to, chat, content)
 	}
 	made.id = c.GenerateMessageID()
 	return made, err
@@ -129,6 +131,19 @@ func (c *Client) revocationChange(ctx context.Context, to types.JID, chat bridge
 	return change{name: "deletion", target: r.Target.ID, msg: c.BuildRevoke(to, author, convert.OnWire(&r.Target)), fact: func(taken bridge.Time) bridge.Fact {
 		return bridge.Deletion{Chat: chat, Target: r.Target.ID, By: pn, Timestamp: taken}
 	}}, nil
+}
+
+// pinChange returns the change that pins a message or unpins it.
+func (c *Client) pinChange(ctx context.Context, to types.JID, chat bridge.JID, p bridge.MessagePin) change {
+	key := c.BuildMessageKey(to, convert.WireJID(c.wireForm(ctx, chat, p.Target.SenderJID)), convert.OnWire(&p.Target))
+	msg, name := convert.PinMessage(key, p.Length, time.Now()), "pin"
+	if p.Length == 0 {
+		name = "end of a pin"
+	}
+	pn, _ := c.s.o.Own()
+	return change{name: name, target: p.Target.ID, msg: msg, fact: func(taken bridge.Time) bridge.Fact {
+		return convert.OwnPin(pn, chat, msg, taken)
+	}}
 }
 
 // reactionMessage returns a reaction in the form that the chat accepts.

@@ -1,10 +1,11 @@
-package api
+package answer_test
 
 import (
 	"encoding/json"
 	"reflect"
 	"testing"
 
+	"bridged/internal/api/answer"
 	"bridged/internal/bridge"
 )
 
@@ -65,7 +66,7 @@ func TestAppendMessage_WritesWhatEncodingJSONWrites(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := appendMessage(nil, &m)
+		got, err := answer.AppendMessage(nil, &m)
 		if err != nil || string(got) != string(want) || !json.Valid(got) {
 			t.Errorf("%v\ngot  %s\nwant %s", err, got, want)
 		}

@@ -1,0 +1,58 @@
+package api
+
+import (
+	"context"
+	"time"
+
+	"bridged/internal/bridge"
+)
+
+// pinTimes lists how long the apps pin a message.
+var pinTimes = map[string]time.Duration{"24h": 24 * time.Hour, "7d": 7 * 24 * time.Hour, "30d": 30 * 24 * time.Hour}
+
+// pinMessage pins a message for everybody in its chat.
+func pinMessage(in *input) (any, error) {
+	at := in.pathMessage("jid")
+	var req struct {
+		Duration string `json:"duration"`
+	}
+	body := in.body(&req, strict)
+	length, known := pinTimes[req.Duration]
+	if !known {
+		in.refuse("duration must be 24h, 7d or 30d")
+	}
+	return setPin(in, at, body, length)
+}
+
+func unpinMessage(in *input) (any, error) {
+	at := in.pathMessage("jid")
+	return setPin(in, at, in.body(&struct{}{}, optional), 0)
+}
+
+// setPin pins a message, or unpins it if length is zero.
+func setPin(in *input, at reference, body []byte, length time.Duration) (any, error) {
+	return changeMessage(in, at, body, func(ctx context.Context, m bridge.Message) (bridge.Content, error) {
+		err := m.Markable("pinned")
+		if err == nil {
+			err = in.mayPin(ctx, m.Chat)
+		}
+		return bridge.MessagePin{Target: m, Length: length}, err
+	})
+}
+
+// mayPin returns an error if the account may not pin messages in a chat: if only admins may change a
+// group, only they may.
+func (s *server) mayPin(ctx context.Context, chat bridge.JID) error {
+	if !chat.IsGroup() {
+		return nil
+	}
+	group, err := s.Store.Group(ctx, chat)
+	if err != nil || !group.IsLocked {
+		return err
+	}
+	isAdmin, err := s.administers(ctx, chat)
+	if err == nil && !isAdmin {
+		err = bridge.Fail(bridge.CodeNotAdmin, "only an admin may pin messages in this group, and the account is not an admin")
+	}
+	return err
+}

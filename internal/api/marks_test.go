@@ -1,0 +1,52 @@
+package api_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"bridged/internal/bridge"
+)
+
+func TestPin_WhatTheAccountSends(t *testing.T) {
+	s := stocked(t)
+	for method, want := range map[string]time.Duration{http.MethodPost: 30 * 24 * time.Hour, http.MethodDelete: 0} {
+		body := ""
+		if want > 0 {
+			body = `{"duration":"30d"}`
+		}
+		var answer map[string]any
+		s.Do(method, ownPath+"/pin", body).Want(http.StatusOK).Decode(&answer)
+		if answer["msgId"] != "OWN" || answer["chatJid"] != string(grace) || answer["ok"] != true {
+			t.Errorf("%s: answer %v", method, answer)
+		}
+		sent := s.account.sent()
+		pin := sent[len(sent)-1].Content.(bridge.MessagePin)
+		if pin.Target.ID != "OWN" || pin.Length != want {
+			t.Errorf("%s: sent a pin of %s for %v", method, pin.Target.ID, pin.Length)
+		}
+	}
+}
+
+func TestPin_WhatCannotBePinned(t *testing.T) {
+	s := stocked(t)
+	s.know(bridge.Owner{PN: me}, withStatus(iSaid(grace, "PEND", "x"), bridge.DeliveryPending), withStatus(iSaid(grace, "FAIL", "x"), bridge.DeliveryFailed),
+		iSaid(grace, "GONE", "x"), bridge.Deletion{Chat: grace, Target: "GONE", By: me, Timestamp: bridge.At(time.Now())})
+	for id, why := range map[string]string{"PEND": "still being sent", "FAIL": "never sent", "GONE": "was deleted"} {
+		got := s.Post("/api/chats/"+string(grace)+"/messages/"+id+"/pin", `{"duration":"24h"}`).Want(http.StatusBadRequest)
+		if got.Code() != "invalid_request" || !strings.Contains(got.Error(), why) {
+			t.Errorf("%s: %s %s, want %q", id, got.Code(), got.Error(), why)
+		}
+	}
+
+	// If only admins may change a group, only they may pin in it.
+	path := "/api/chats/" + string(club) + "/messages/G1/pin"
+	s.Post(path, `{"duration":"24h"}`).Want(http.StatusOK)
+	s.know(bridge.GroupChange{JID: club, IsLocked: new(true)})
+	if got := s.Post(path, `{"duration":"24h"}`).Want(http.StatusBadRequest); got.Code() != "not_admin" {
+		t.Errorf("%s %s", got.Code(), got.Error())
+	}
+	s.know(bridge.GroupChange{JID: club, Promoted: []bridge.JID{me}})
+	s.Post(path, `{"duration":"24h"}`).Want(http.StatusOK)
+}

@@ -201,14 +201,14 @@ func TestConsole_ShowsTranscripts(t *testing.T) {
 		return fmt.Sprintf("document.querySelector(%q)", `.msg[data-id="`+id+`"] `+selector)
 	}
 	v.WaitFor(in(".voice-player") + ` && ` + in(`button[form="transcribe"]`) + `.checkVisibility()`)
-	v.Run(in(`button[form="transcribe"]`) + `.click()`)
+	v.ClickIt(in(`button[form="transcribe"]`))
 	v.WantText("Die Brücke ist gesperrt.")
 	v.WaitFor(`!` + in(`button[form="transcribe"]`) + ` && ` + in(".transcript.clip"))
 	const height = `.getBoundingClientRect().height`
 	short := Evaluate[float64](v.Browser, in(".transcript")+height)
-	v.Run(in(".more summary") + `.click()`)
+	v.ClickIt(in(".more summary"))
 	v.WaitFor(fmt.Sprintf("%s > %f", in(".transcript")+height, short))
-	v.OnTouch(320)
+	v.Resize(320, 844, false)
 	v.WantInside("a transcript", ".transcript")
 	v.Open("/console/search?q=brucke")
 	v.WaitFor(`document.querySelector("main").textContent.includes("Die Brücke ist gesperrt.") && document.querySelector("main mark").textContent === "Brücke"`)

@@ -120,7 +120,7 @@ func TestProxies_Accounts(t *testing.T) {
 	b.WantNoFaults()
 
 	b.Open("/a/shop/console/settings")
-	b.Do(chromedp.Click(chromedp.CSS("main [action='/a/shop/console/logout'] button")))
+	b.Do(browser.Clicks("main [action='/a/shop/console/logout'] button"))
 	b.LoggedOut()
 	b.Open("/a/anna/console/settings")
 	wantStates(b, "Anna", "Connected", "Running, not logged in", "Can’t be reached", "berlin.example.com")
@@ -150,7 +150,7 @@ func logInTo(b *browser.Browser, w *watched) {
 // all.
 func wantStates(b *browser.Browser, own string, states ...string) {
 	b.T.Helper()
-	b.Do(chromedp.Click(chromedp.CSS(".account")))
+	b.Do(browser.Clicks(".account"))
 	b.WaitFor(`document.querySelector("#accounts:popover-open")`)
 	b.WaitFor(fmt.Sprintf(`[...document.querySelectorAll("#accounts [data-account-state]")].map(e => e.textContent).join("|") === %s`, JsString(strings.Join(states, "|"))))
 	b.WaitFor(fmt.Sprintf(`document.querySelector("#accounts [aria-current] bdi").textContent === %s`, JsString(own)))
@@ -159,5 +159,5 @@ func wantStates(b *browser.Browser, own string, states ...string) {
 // choose follows the link to an account in the open switch.
 func choose(b *browser.Browser, name string) {
 	b.T.Helper()
-	b.Do(browser.Does(fmt.Sprintf(`[...document.querySelectorAll("#accounts a")].find(a => a.querySelector("bdi").textContent === %s).click()`, JsString(name))))
+	b.ClickIt(fmt.Sprintf(`[...document.querySelectorAll("#accounts a")].find(a => a.querySelector("bdi").textContent === %s)`, JsString(name)))
 }

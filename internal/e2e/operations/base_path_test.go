@@ -188,7 +188,7 @@ func console(s CompatScene, t *testing.T) *Browser {
 	b.Do(chromedp.Navigate("http://"+s.Address+"/console?x"), Loads(".rail"))
 	b.Open("/console/settings")
 	b.WantNoFaults()
-	b.Do(chromedp.Click(chromedp.CSS("main [action='/bridged/console/logout'] button")))
+	b.Do(Clicks("main [action='/bridged/console/logout'] button"))
 	b.LoggedOut()
 	if at := Evaluate[string](b, "location.pathname"); at != "/bridged/login" {
 		t.Errorf("after the logout the page is %s", at)

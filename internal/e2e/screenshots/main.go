@@ -14,7 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 
 	"bridged/internal/bridge"
@@ -54,7 +53,7 @@ type shot struct {
 var windows = []struct {
 	name          string
 	width, height int64
-}{{"phone", 390, 844}, {"desk", 1280, 800}}
+}{{"phone", 390, 844}, {"tablet", 768, 1024}, {"desk", 1440, 900}}
 
 // ofTheDemo takes screenshots of the demo's conversations.
 func ofTheDemo(t testing.TB) {
@@ -106,7 +105,7 @@ func readOnly(b *Browser, api *client.Client) {
 	}
 	b.Resize(1280, 800, false)
 	b.Open("/console/settings")
-	b.Do(chromedp.Click(chromedp.CSS("main [action='/console/logout'] button")))
+	b.Do(Clicks("main [action='/console/logout'] button"))
 	b.LoggedOut()
 	b.Do(chromedp.SendKeys(chromedp.CSS("#token"), made.Secret+"\r"), Loads(".rail"))
 }
@@ -190,7 +189,6 @@ func take(b *Browser, s shot) {
 	for _, window := range windows {
 		for _, dark := range []bool{false, true} {
 			b.Resize(window.width, window.height, dark)
-			CallBrowser(b, emulation.SetTouchEmulationEnabled, emulation.SetTouchEmulationEnabledParams{Enabled: window.width < 600, MaxTouchPoints: 1})
 			b.Open(s.path)
 			b.WaitFor(`document.readyState == "complete"`)
 			b.Do(s.prepare...)

@@ -69,9 +69,15 @@ func TestConsoleChats_ARowsMenuChangesTheChat(t *testing.T) {
 		v.WaitFor(`document.title.startsWith("(1) ")`)
 		row := rowOf(v.Ben.PN())
 		choose := func(change string) {
-			v.Do(chromedp.Evaluate[chromedp.Void](row + `.dispatchEvent(new MouseEvent("contextmenu", {bubbles: true, cancelable: true, clientX: 120, clientY: 200}))`))
-			v.WaitFor(`document.querySelector("dialog.row-menu[open]")`)
-			v.Do(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`document.querySelector("dialog.row-menu [value=%s]").click()`, change)))
+			const menu = `document.querySelector("dialog.row-menu[open]")`
+			v.WaitFor(row)
+			if width < 600 {
+				finger(v.Browser, func() { v.WaitFor(menu) }, v.Middle(".chat-list .chat-row"))
+			} else {
+				v.Run(row + `.dispatchEvent(new MouseEvent("contextmenu", {bubbles: true, cancelable: true, clientX: 120, clientY: 200}))`)
+			}
+			v.WaitFor(menu)
+			v.ClickOn(fmt.Sprintf("dialog.row-menu [value=%s]", change))
 			v.WaitFor(`!document.querySelector("dialog.row-menu[open]")`)
 		}
 		choose("read")
@@ -151,11 +157,11 @@ func TestConsoleChats_NotifiesWhereAskedFor(t *testing.T) {
 	CallBrowser(v.Browser, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: record})
 	v.Open("/console/chats")
 	v.WaitFor(`document.title.startsWith("(1) ")`) // from here on it follows the events
-	v.Do(chromedp.Click(chromedp.CSS(".pane-menu summary")), chromedp.Click(chromedp.CSS("[data-notify-on]")))
+	v.Do(Clicks(".pane-menu summary"), Clicks("[data-notify-on]"))
 	v.WaitFor(`localStorage.getItem("bridged notifications /console/") === "text" && document.querySelector("[data-notify-hint]").textContent.includes("neither muted")`)
 	Say(t, v.Ben, v.Owner.PN(), "The second")
 	v.WaitFor(fmt.Sprintf(`window.shown.join() === %s`, JsString(v.Ben.Name()+": The second")))
-	v.Do(chromedp.Click(chromedp.CSS("[data-notify-text]")))
+	v.Do(Clicks("[data-notify-text]"))
 	Say(t, v.Ben, v.Owner.PN(), "The third")
 	v.WaitFor(`window.shown.length === 2 && window.shown[1].endsWith(": New message")`)
 	v.WantNoFaults()

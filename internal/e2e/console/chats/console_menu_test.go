@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
 	. "bridged/internal/e2e/harness"
@@ -30,33 +29,33 @@ func TestConsole_TheMenuOfAMessage(t *testing.T) {
 	for _, text := range []string{"line 0.", "line 29.", "هناك", "my own"} {
 		for _, block := range []string{"start", "center", "end"} {
 			v.Run(inMessage(text, ".menu > summary") + `.scrollIntoView({block: "` + block + `"})`)
-			v.Run(inMessage(text, ".menu > summary") + `.click()`)
+			v.ClickIt(inMessage(text, ".menu > summary"))
 			v.WaitFor(`document.querySelector("#message-menu[open]")`)
 			if !Evaluate[bool](v.Browser, isInside) {
 				t.Errorf("the menu of %q at the %s is outside of the window", text, block)
 			}
-			press(v.Browser, kb.Escape)
+			v.Key(kb.Escape)
 			v.WaitFor(`!document.querySelector("#message-menu").open`)
 		}
 	}
 
 	v.Run(inMessage("line 29.", ".menu > summary") + `.focus()`)
-	press(v.Browser, kb.Enter)
+	v.Key(kb.Enter)
 	v.WaitFor(`document.querySelector("#message-menu[open] .quick button:focus")`)
-	press(v.Browser, kb.ArrowDown)
+	v.Key(kb.ArrowDown)
 	v.WaitFor(`document.activeElement.textContent.trim() === "Reply"`)
 	Say(t, v.Ben, v.Owner.PN(), "not finished")
 	v.WantText("not finished")
 	v.WaitFor(`document.querySelector("#message-menu[open]") && document.activeElement.textContent.trim() === "Reply"`)
-	press(v.Browser, kb.Enter)
+	v.Key(kb.Enter)
 	v.WaitFor(`!document.querySelector("#message-menu").open && document.activeElement.name === "text"`)
 	if quoted := v.Text("#replying"); !strings.Contains(quoted, "line 29.") {
 		t.Errorf("the reply quotes %q", quoted)
 	}
 	v.Run(inMessage("line 29.", ".menu > summary") + `.focus()`)
-	press(v.Browser, kb.Enter)
+	v.Key(kb.Enter)
 	v.WaitFor(`document.querySelector("#message-menu[open]")`)
-	press(v.Browser, kb.Escape)
+	v.Key(kb.Escape)
 	v.WaitFor(`document.activeElement === ` + inMessage("line 29.", ".menu > summary"))
 	v.WantNoFaults()
 }
@@ -68,7 +67,7 @@ func TestConsole_TheMenuIsASheetOnPhones(t *testing.T) {
 	v := Visit(t)
 	Say(t, v.Ben, v.Owner.PN(), "Look at this: https://example.org/a/long/way")
 	v.WantStored(v.Ben, "Look at this")
-	v.OnTouch(390)
+	v.Resize(390, 844, false)
 	v.OpenChat(v.Ben.PN())
 	v.WantText("Look at this")
 	const isOpen = `document.querySelector("#message-menu.sheet[open]")`
@@ -114,7 +113,7 @@ func TestConsole_ReactsWithAnyEmoji(t *testing.T) {
 	}
 	marked("👍1")
 	v.Run(`document.querySelector(".mark").focus()`)
-	press(v.Browser, " ")
+	v.Key(" ")
 	marked("👍2 mine")
 	if who := Evaluate[string](v.Browser, `document.querySelector(".mark").title`); who != "Ben, You" {
 		t.Errorf("%q reacted", who)
@@ -128,20 +127,20 @@ func TestConsole_ReactsWithAnyEmoji(t *testing.T) {
 	if Evaluate[bool](v.Browser, loaded) {
 		t.Error("the emoji are loaded before they are needed")
 	}
-	v.Run(inMessage("tent", ".menu > summary") + `.click()`)
-	v.Do(chromedp.Click(chromedp.CSS("#message-menu [data-emojis]")))
+	v.ClickIt(inMessage("tent", ".menu > summary"))
+	v.Do(Clicks("#message-menu [data-emojis]"))
 	v.WaitFor(`document.querySelectorAll(".emoji-list button").length > 1500 && document.activeElement.type === "search"`)
-	press(v.Browser, "flag iceland")
+	v.Key("flag iceland")
 	v.WaitFor(`document.querySelectorAll(".emoji-list button").length === 1`)
 	v.Run(`document.querySelector("#emojis input").select()`)
-	press(v.Browser, "no such thing")
+	v.Key("no such thing")
 	v.WaitFor(`!document.querySelector("#emojis .hint").hidden`)
 	v.Run(`document.querySelector("#emojis input").select()`)
-	press(v.Browser, "camping")
+	v.Key("camping")
 	v.WaitFor(`document.querySelector(".emoji-list button")?.dataset.emoji === "🏕️"`)
-	press(v.Browser, kb.Enter)
+	v.Key(kb.Enter)
 	marked("👍1,🏕️1 mine")
-	v.Run(inMessage("tent", ".menu > summary") + `.click()`)
+	v.ClickIt(inMessage("tent", ".menu > summary"))
 	v.WaitFor(`document.querySelector(".quick [data-own]")?.dataset.emoji === "🏕️" && document.querySelector(".reactors").textContent === "👍 Ben🏕️ You"`)
 	v.ClickOn(".quick [data-own]")
 	marked("👍1")

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/input"
-	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
 	"bridged/internal/demo"
@@ -30,12 +29,6 @@ func finger(b *Browser, held func(), places ...[2]float64) {
 		held()
 	}
 	CallBrowser(b, input.DispatchTouchEvent, input.DispatchTouchEventParams{Type: input.DispatchTouchEventTypeTouchEnd, TouchPoints: []*input.TouchPoint{}})
-}
-
-// press presses keys where the focus is.
-func press(b *Browser, keys string) {
-	b.T.Helper()
-	b.Do(chromedp.KeyEvent(keys))
 }
 
 // inMessage returns an expression for an element within the message that contains a text.
@@ -67,7 +60,7 @@ func TestConsole_PicturesOpenInFront(t *testing.T) {
 		t.Helper()
 		v.WaitFor(fmt.Sprintf(`document.querySelector("#viewer[open] [data-count]").textContent === %q && document.querySelector("#viewer [data-caption]").textContent === %q`, count, caption))
 	}
-	v.Run(inMessage("picture 2", ".picture") + `.click()`)
+	v.ClickIt(inMessage("picture 2", ".picture"))
 	shows("2 of 4", "picture 2")
 	v.WaitFor(`document.querySelector("#viewer .shown img").naturalWidth === 302`)
 	if by := v.Text("#viewer [data-sender]"); by != "Ben" {
@@ -79,24 +72,24 @@ func TestConsole_PicturesOpenInFront(t *testing.T) {
 	if save := Evaluate[string](v.Browser, `document.querySelector("#viewer [data-save]").href`); !strings.HasSuffix(save, "?save") {
 		t.Errorf("it is downloaded from %q", save)
 	}
-	press(v.Browser, kb.ArrowRight)
+	v.Key(kb.ArrowRight)
 	shows("3 of 4", "picture 3")
 	Say(t, v.Ben, v.Owner.PN(), "Which one do you like?")
 	v.WantText("Which one do you like?")
 	shows("3 of 4", "picture 3")
-	press(v.Browser, kb.ArrowRight)
+	v.Key(kb.ArrowRight)
 	shows("4 of 4", "a film")
 	v.WaitFor(`document.querySelector("#viewer [data-step='1']").disabled`)
-	press(v.Browser, kb.ArrowLeft+kb.ArrowLeft+kb.ArrowLeft)
+	v.Key(kb.ArrowLeft+kb.ArrowLeft+kb.ArrowLeft)
 	shows("1 of 4", "picture 1")
-	press(v.Browser, kb.Escape)
+	v.Key(kb.Escape)
 	v.WaitFor(`!document.querySelector("#viewer").open && document.activeElement === ` + inMessage("picture 1", ".picture"))
 
-	v.OnTouch(390)
+	v.Resize(390, 844, false)
 	v.OpenChat(v.Ben.PN())
 	v.WaitFor(`document.querySelectorAll("[data-view]").length === 4`)
 	v.Run(inMessage("picture 2", ".picture") + `.scrollIntoView({block: "center"})`)
-	v.Run(inMessage("picture 2", ".picture") + `.click()`)
+	v.ClickIt(inMessage("picture 2", ".picture"))
 	shows("2 of 4", "picture 2")
 	finger(v.Browser, nil, [2]float64{300, 400}, [2]float64{200, 402}, [2]float64{90, 404})
 	shows("3 of 4", "picture 3")
@@ -125,24 +118,24 @@ func TestConsole_VoiceNotesPlay(t *testing.T) {
 		t.Errorf("the first one is of %q", length)
 	}
 	v.Run(in(first, "[data-play]") + `.focus()`)
-	press(v.Browser, kb.Enter)
+	v.Key(kb.Enter)
 	v.WaitFor(in(first, ".voice-player.playing") + ` && ` + in(first, "input") + `.value > 0`)
 	v.Run(in(first, "input") + `.focus()`)
-	press(v.Browser, kb.ArrowRight+kb.ArrowRight)
+	v.Key(kb.ArrowRight+kb.ArrowRight)
 	v.WaitFor(in(first, "input") + `.value > 9`)
-	v.Run(in(first, "[data-speed]") + `.click()`)
+	v.ClickIt(in(first, "[data-speed]"))
 	v.WaitFor(in(second, "[data-speed]") + `.textContent === "1.5×"`)
 	Say(t, v.Ben, v.Owner.PN(), "Did you hear it?")
 	Must(v.Ben.ReactTo(Within(t), v.Owner.PN(), v.Ben.PN(), first, "🎧"))(t)
 	v.WantText("Did you hear it?")
 	v.WaitFor(in(first, ".mark"))
 	v.WaitFor(in(first, ".voice-player.playing") + ` && ` + in(first, "input") + `.value > 9`)
-	v.Run(in(second, "[data-play]") + `.click()`)
+	v.ClickIt(in(second, "[data-play]"))
 	v.WaitFor(in(second, ".voice-player.playing") + ` && !` + in(first, ".voice-player.playing"))
 	v.Run(in(second, "input") + `.focus()`)
-	press(v.Browser, " ")
+	v.Key(" ")
 	v.WaitFor(`!` + in(second, ".voice-player.playing"))
-	v.OnTouch(320)
+	v.Resize(320, 844, false)
 	v.WantInside("a voice note", ".voice-player *")
 	v.WantNoFaults()
 }
@@ -266,8 +259,8 @@ func TestConsole_NothingIsWiderThanAPhone(t *testing.T) {
 	id := Say(t, v.Ben, v.Owner.PN(), "last of all")
 	Must(v.Ben.ReactTo(Within(t), v.Owner.PN(), v.Ben.PN(), id, "👍"))(t)
 	v.WantStored(v.Ben, "last of all")
-	for _, width := range []int64{390, 320} {
-		v.OnTouch(width)
+	for _, width := range []int64{768, 390, 320} {
+		v.Resize(width, 844, false)
 		v.OpenChat(v.Ben.PN())
 		v.WantText("last of all")
 		v.WaitFor(`document.querySelector(".voice-player")`)
@@ -294,18 +287,18 @@ func TestConsole_TheGalleryOfAChat(t *testing.T) {
 	v.WantStored(v.Ben, "longlong")
 	v.Resize(1280, 800, false)
 	v.OpenChat(v.Ben.PN())
-	v.Do(chromedp.Click(chromedp.CSS(".chat-head .menu > summary")), chromedp.Click(chromedp.CSS(`.chat-head a[href$="/media"]`)), Loads("#gallery"))
+	v.Do(Clicks(".chat-head .menu > summary"), Clicks(`.chat-head a[href$="/media"]`), Loads("#gallery"))
 	v.WaitFor(`document.querySelectorAll(".tile-view").length >= 60`)
 	v.Run(`window.stays = true; document.querySelector("#main .pager")?.scrollIntoView()`)
 	v.WaitFor(`document.querySelectorAll(".tile-view").length === 70 && window.stays`)
 	if months := Evaluate[int](v.Browser, `document.querySelectorAll("#gallery h2").length`); months < 2 || months > 3 {
 		t.Errorf("%d months have headings", months)
 	}
-	v.Run(`document.querySelector(".tile-view").click()`)
+	v.ClickOn(".tile-view")
 	v.WaitFor(`document.querySelector("#viewer[open] [data-caption]").textContent === "picture 69."`)
-	press(v.Browser, kb.ArrowRight)
+	v.Key(kb.ArrowRight)
 	v.WaitFor(`document.querySelector("#viewer[open] [data-caption]").textContent === "picture 68." && document.querySelector("#viewer [data-count]").textContent === "2 of 70"`)
-	v.Do(chromedp.Click(chromedp.CSS("#viewer [data-show]")), Loads(".msg.found"))
+	v.Do(Clicks("#viewer [data-show]"), Loads(".msg.found"))
 	v.WaitFor(`document.querySelector(".msg.found").textContent.includes("picture 68.")`)
 	for _, width := range []int64{1280, 390, 320} {
 		v.Resize(width, 844, true)

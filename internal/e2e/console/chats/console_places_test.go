@@ -133,7 +133,7 @@ func TestConsole_AChatOnADeskAndByFingers(t *testing.T) {
 	})
 	t.Run("fingers", func(t *testing.T) {
 		v.Browser.T = t
-		v.OnTouch(390)
+		v.Resize(390, 844, false)
 		v.Open("/console/chats")
 		v.Do(Loads(".chat-list .chat-row"))
 		const menu = `document.querySelector("dialog.row-menu[open]")`

@@ -148,8 +148,8 @@ func TestConsole_FilesAreDropped(t *testing.T) {
 			t.Errorf("the dialog says %q", problem)
 		}
 		v.Do(
-			chromedp.Click(chromedp.CSS(`[aria-label="Remove wrong.txt"]`)),
-			chromedp.Click(chromedp.CSS(`[aria-label="Move photo.png up"]`)),
+			Clicks(`[aria-label="Remove wrong.txt"]`),
+			Clicks(`[aria-label="Move photo.png up"]`),
 			chromedp.SendKeys(chromedp.CSS(`[aria-label="Caption for photo.png"]`), "The view"),
 			chromedp.SendKeys(chromedp.CSS(`[aria-label="Caption for list.txt"]`), "For Saturday"),
 			chromedp.SendKeys(chromedp.CSS(`[aria-label="Caption for plan.txt"]`), "The plan\r"),
@@ -175,7 +175,7 @@ func TestConsole_FilesArePastedAndChosen(t *testing.T) {
 	dir := Written(t, map[string][]byte{"photo.png": picture})
 	v.Do(chromedp.SetUploadFiles(chromedp.CSS("[data-file]"), []string{filepath.Join(dir, "photo.png")}))
 	v.WaitFor(`document.querySelector("#files[open] .file-row canvas")`)
-	v.Do(chromedp.Click(chromedp.CSS("#files [name=as]")), chromedp.Click(chromedp.CSS("#files [data-go]")))
+	v.Do(Clicks("#files [name=as]"), Clicks("#files [data-go]"))
 	got := Must(v.Ben.Received(Within(t), func(r *simnet.Received) bool { return r.Message.Message.GetDocumentMessage() != nil }))(t)
 	if file := Must(v.Ben.Show(Within(t), got))(t); string(file) != string(picture) {
 		t.Errorf("%d bytes arrived, %d were sent", len(file), len(picture))
@@ -217,7 +217,7 @@ func TestConsole_AFileShowsItsProgress(t *testing.T) {
 	upload := func(name string) {
 		v.Do(chromedp.SetUploadFiles(chromedp.CSS("[data-file]"), []string{filepath.Join(dir, name)}))
 		v.WaitFor(`document.querySelector("#files[open] .file-row")`)
-		v.Do(chromedp.Click(chromedp.CSS("#files [data-go]")))
+		v.Do(Clicks("#files [data-go]"))
 	}
 	v.Throttle(network.Conditions{DownloadThroughput: -1, UploadThroughput: 200_000})
 	upload("slow.bin")
@@ -250,14 +250,16 @@ func TestConsole_AFileShowsItsProgress(t *testing.T) {
 func TestConsole_RecordsAVoiceNote(t *testing.T) {
 	AtBothWidths(t, func(t *testing.T, width int64) {
 		v := Chatting(t, width)
-		v.Do(chromedp.Click(chromedp.CSS("[data-record]")))
+		v.Do(Clicks("[data-record]"))
 		// Clicked within the second that is shown.
-		v.WaitFor(`document.querySelector("#recording [data-length]").textContent === "0:02" && (document.querySelector("[data-pause]").click(), true)`)
+		v.WaitFor(`document.querySelector("#recording [data-length]").textContent === "0:02"`)
+		v.ClickOn("[data-pause]")
 		if length := v.Text("#recording [data-length]"); length != "0:02" {
 			t.Errorf("paused at %s", length)
 		}
-		v.Do(chromedp.Click(chromedp.CSS("[data-resume]")))
-		v.WaitFor(`document.querySelector("#recording [data-length]").textContent === "0:03" && (document.querySelector("[data-finish]").click(), true)`)
+		v.Do(Clicks("[data-resume]"))
+		v.WaitFor(`document.querySelector("#recording [data-length]").textContent === "0:03"`)
+		v.ClickOn("[data-finish]")
 		got := Must(v.Ben.Received(Within(t), func(r *simnet.Received) bool { return r.Message.Message.GetAudioMessage() != nil }))(t)
 		audio := got.Message.Message.GetAudioMessage()
 		if !audio.GetPTT() || audio.GetMimetype() != "audio/ogg; codecs=opus" || audio.GetSeconds() != 3 || len(audio.GetWaveform()) != 64 {
@@ -285,9 +287,9 @@ func TestConsole_RecordsAVoiceNote(t *testing.T) {
 func TestConsole_DiscardsAVoiceNote(t *testing.T) {
 	t.Parallel()
 	v := Chatting(t, 390)
-	v.Do(chromedp.Click(chromedp.CSS("[data-record]")))
+	v.Do(Clicks("[data-record]"))
 	v.WaitFor(`document.querySelector("#recording [data-length]").textContent === "0:01"`)
-	v.Do(chromedp.Click(chromedp.CSS("#recording [data-cancel]")))
+	v.Do(Clicks("#recording [data-cancel]"))
 	v.WaitFor(`document.querySelector("#recording").hidden && !document.querySelector(".say").hidden`)
 	v.Write("nothing to hear")
 	v.WantOwn("nothing to hear")
@@ -313,9 +315,10 @@ func TestConsole_EditsAndDeletesInPlace(t *testing.T) {
 		v.WantOwn("See you")
 		v.WaitFor(`document.querySelector("#editing").hidden && document.querySelector(".say textarea").value === ""`)
 
-		v.Do(chromedp.Evaluate[chromedp.Void](`document.querySelector('.msg.out a[href^="?delete="]').click()`))
+		v.ClickOn(".msg.out .menu > summary")
+		v.ClickOn("#message-menu a.danger")
 		v.WaitFor(`document.querySelector("#deleting").open`)
-		v.Do(chromedp.Click(chromedp.CSS("#deleting button.danger")))
+		v.Do(Clicks("#deleting button.danger"))
 		v.WaitFor(`document.querySelector(".msg.out .gone")`)
 		if !Evaluate[bool](v.Browser, `window.stays === true`) {
 			t.Error("the page was loaded again")
@@ -344,12 +347,12 @@ func TestConsole_MentionsMembers(t *testing.T) {
 		v.WaitFor(`document.querySelectorAll("#mention-list:not([hidden]) li").length === 1`)
 		v.WantSeen("#mention-list li")
 		if width < 600 {
-			v.Do(chromedp.Click(chromedp.CSS("#mention-list li")))
+			v.Do(Clicks("#mention-list li"))
 		} else {
 			v.Key(kb.Enter)
 		}
 		v.Key("please")
-		v.Do(chromedp.Click(chromedp.CSS("[data-say]")))
+		v.Do(Clicks("[data-say]"))
 		got := Must(v.Ben.Received(Within(t), func(r *simnet.Received) bool { return strings.HasPrefix(r.Text(), "You, @") }))(t)
 		mentioned := got.Message.Message.GetExtendedTextMessage().GetContextInfo().GetMentionedJID()
 		if len(mentioned) != 1 || !strings.HasPrefix(got.Text(), "You, @"+strings.Split(mentioned[0], "@")[0]) || !strings.HasSuffix(got.Text(), " please") {

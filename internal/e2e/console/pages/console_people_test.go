@@ -45,7 +45,7 @@ func TestConsole_BeginsAChatByNumber(t *testing.T) {
 		}
 		v.Fill("[name=q]", "0049 (0)151 0000 0777\r")
 		v.Arrives(".chat .say textarea")
-		v.Do(chromedp.SendKeys(chromedp.CSS(".say textarea"), "Nice to meet you\r"))
+		v.Write("Nice to meet you")
 		Must(dora.ReceivedText(Within(t), "Nice to meet you"))(t)
 		v.WantText("Nice to meet you")
 	})
@@ -93,7 +93,8 @@ func TestConsole_MakesAndAdministersAGroup(t *testing.T) {
 		v.WaitFor(`document.querySelector("#picture .danger")`)
 
 		menuOfBen := `[...document.querySelectorAll(".member")].find(one => one.innerText.includes("Ben"))`
-		v.Do(chromedp.Evaluate[chromedp.Void](`(one => { one.querySelector("details").open = true; one.querySelector("[value=promote]").click() })(` + menuOfBen + `)`))
+		v.ClickIt(menuOfBen + `?.querySelector("summary")`)
+		v.ClickIt(menuOfBen + `?.querySelector("[value=promote]")`)
 		agree(v.Browser)
 		g.Shows(func(view simnet.GroupView) bool { return view.HasAdmin(v.Ben) }, v.Anna)
 		v.Arrives(".member [value=demote]")
@@ -144,7 +145,7 @@ func TestConsole_QuestionsAreAnsweredByKeyboard(t *testing.T) {
 // A message is forwarded in a dialog over its chat, to chats that are found by name.
 func TestConsole_ForwardsToSeveralChats(t *testing.T) {
 	AtBothSizes(t, func(t *testing.T, v Visited) {
-		id := Say(t, v.Ben, v.Owner.PN(), "Pass it on")
+		Say(t, v.Ben, v.Owner.PN(), "Pass it on")
 		Say(t, v.Anna, v.Owner.PN(), "hello")
 		Say(t, v.Carla, v.Owner.PN(), "hello")
 		for _, one := range []*simnet.Phone{v.Anna, v.Carla} {
@@ -153,13 +154,7 @@ func TestConsole_ForwardsToSeveralChats(t *testing.T) {
 		v.WantStored(v.Ben, "Pass it on")
 		v.OpenChat(v.Ben.PN())
 		v.WantText("Pass it on")
-		// The link stands in the message's menu.
-		v.Do(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`(at => {
-			const link = document.querySelector("a[href$='/forward']") || document.querySelector("#messages").appendChild(document.createElement("a"));
-			link.href = location.pathname + "/messages/" + at + "/forward";
-			link.click();
-		})(%q)`, id)))
-		v.WaitFor(`document.querySelector("dialog[open] #forward")`)
+		v.Do(FromMenu("[href$=forward]", `document.querySelector("dialog[open] #forward")`)...)
 		for _, name := range []string{"Anna Amsel", "Carla"} {
 			v.Fill("dialog[open] [name=q]", name)
 			ticks(v.Browser, "dialog label", name)
@@ -232,8 +227,7 @@ func TestConsole_PeopleWithoutScript(t *testing.T) {
 	CallBrowser(v.Browser, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
 	v.Open("/console/chats/" + bridge.JID(v.Ben.PN().String()).Escaped() + "/messages/" + id + "/forward")
 	v.Do(chromedp.SendKeys(chromedp.CSS("[name=q]"), "Anna\r"))
-	v.ClickOn("[data-found] input")
-	v.ClickOn("#forward button.primary")
+	v.Do(chromedp.Click(chromedp.CSS("[data-found] input")), chromedp.Click(chromedp.CSS("#forward button.primary")))
 	Must(v.Anna.ReceivedText(Within(t), "Pass it on"))(t)
 	v.Do(chromedp.WaitReady(chromedp.CSS(".chat"))) // where it leads
 	v.Open("/console/contacts")

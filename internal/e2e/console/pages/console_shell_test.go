@@ -28,7 +28,6 @@ func top(b *Browser, selector string) float64 {
 // tap touches the middle of an element.
 func tap(b *Browser, selector string) {
 	b.T.Helper()
-	CallBrowser(b, emulation.SetTouchEmulationEnabled, emulation.SetTouchEmulationEnabledParams{Enabled: true})
 	b.Do(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`document.querySelector(%s).scrollIntoView({block: "center"})`, JsString(selector))))
 	at := b.Middle(selector)
 	CallBrowser(b, input.DispatchTouchEvent, input.DispatchTouchEventParams{Type: input.DispatchTouchEventTypeTouchStart, TouchPoints: []*input.TouchPoint{{X: at[0], Y: at[1]}}})
@@ -191,7 +190,7 @@ func TestConsole_TheThemeIsChosen(t *testing.T) {
 		same  bool // as the system's light one
 	}{{"dark", false, false}, {"light", true, true}, {"system", true, false}, {"system", false, true}} {
 		v.Resize(1280, 800, step.dark)
-		v.Do(chromedp.Evaluate[chromedp.Void](`window.before = true`), chromedp.Click(chromedp.CSS("[name=theme][value="+step.theme+"]")), Becomes("!window.before"), Loads("[name=theme][value="+step.theme+"][aria-pressed=true]"))
+		v.Do(chromedp.Evaluate[chromedp.Void](`window.before = true`), Clicks("[name=theme][value="+step.theme+"]"), Becomes("!window.before"), Loads("[name=theme][value="+step.theme+"][aria-pressed=true]"))
 		if (background() == light) != step.same {
 			t.Errorf("%s with a system that is dark (%v): %s, light is %s", step.theme, step.dark, background(), light)
 		}
@@ -211,8 +210,8 @@ func TestConsole_TriesCallsOfTheAPI(t *testing.T) {
 		if path := v.Text("#listIndividualMessages code"); path != "/api/messages/individual/{jid}" {
 			t.Errorf("at %d the list has %q", width, path)
 		}
-		v.Do(chromedp.Click(chromedp.CSS("#listIndividualMessages a")), Loads("#try .picked"))
-		v.Do(chromedp.Click(chromedp.CSS("#try button.primary")), Loads("#result .badge.good"))
+		v.Do(Clicks("#listIndividualMessages a"), Loads("#try .picked"))
+		v.Do(Clicks("#try button.primary"), Loads("#result .badge.good"))
 		if answer := v.Text("#result"); !strings.Contains(answer, "200 OK") || !strings.Contains(answer, "Hello from Ben") {
 			t.Errorf("at %d the answer is %s", width, answer)
 		}
@@ -222,8 +221,8 @@ func TestConsole_TriesCallsOfTheAPI(t *testing.T) {
 	}
 	v.Open("/console/api/sendText")
 	body := fmt.Sprintf(`{"jid": %q, "text": "by the console"}`, v.Ben.PN())
-	v.Do(chromedp.SetValue(chromedp.CSS("#try textarea"), body), chromedp.Click(chromedp.CSS("#try [name=confirm]")),
-		chromedp.Click(chromedp.CSS("#try button.primary")), Loads("#result .badge.good"))
+	v.Do(chromedp.SetValue(chromedp.CSS("#try textarea"), body), Clicks("#try [name=confirm]"),
+		Clicks("#try button.primary"), Loads("#result .badge.good"))
 	Must(v.Ben.ReceivedText(Within(t), "by the console"))(t)
 	triesACallWithAFile(v, t)
 	v.WantNoFaults()
@@ -237,7 +236,7 @@ func triesACallWithAFile(v Visited, t *testing.T) {
 	v.Open("/console/api/sendFile")
 	v.Do(Loads("#try [type=file]"), chromedp.SendKeys(chromedp.CSS("#try [name='form.jid']:not([type=checkbox])"), v.Ben.Name()),
 		chromedp.SetValue(chromedp.CSS("#try [name='form.caption']"), "As agreed"), chromedp.SetUploadFiles(chromedp.CSS("#try [type=file]"), []string{filepath.Join(dir, "notes.txt")}),
-		chromedp.Click(chromedp.CSS("#try [name=confirm]")), chromedp.Click(chromedp.CSS("#try button.primary")), Loads("#result .badge.good"))
+		Clicks("#try [name=confirm]"), Clicks("#try button.primary"), Loads("#result .badge.good"))
 	got := Must(v.Ben.Received(Within(t), func(r *simnet.Received) bool { return r.Message.Message.GetDocumentMessage() != nil }))(t)
 	if document := got.Message.Message.GetDocumentMessage(); document.GetFileName() != "notes.txt" || document.GetCaption() != "As agreed" {
 		t.Errorf("arrived: %v", document)
@@ -254,11 +253,11 @@ func TestConsole_TriesCallsWithTheVisitorsRights(t *testing.T) {
 	Say(t, v.Ben, v.Owner.PN(), "Hello")
 	v.WantStored(v.Ben, "Hello")
 	made := Must(v.Bridge.API.CreateToken(Within(t), client.NewToken{Name: "reader", Scopes: []bridge.Scope{bridge.ScopeRead}, Chats: []bridge.JID{bridge.JID(v.Ben.PN().String())}}))(t)
-	v.Do(chromedp.Click(chromedp.CSS(".rail-end [action='/console/logout'] button")))
+	v.Do(Clicks(".rail-end [action='/console/logout'] button"))
 	v.LoggedOut()
 	v.Do(chromedp.SendKeys(chromedp.CSS("#token"), made.Secret+"\r"), Loads(".chat-list"))
 	v.Open("/console/api/sendText")
-	v.Do(chromedp.Click(chromedp.CSS("#try [name=confirm]")), chromedp.Click(chromedp.CSS("#try button.primary")), Loads("#result .badge.bad"))
+	v.Do(Clicks("#try [name=confirm]"), Clicks("#try button.primary"), Loads("#result .badge.bad"))
 	if answer := v.Text("#result"); !strings.Contains(answer, "403 Forbidden") {
 		t.Errorf("the answer is %s", answer)
 	}

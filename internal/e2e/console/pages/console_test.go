@@ -116,7 +116,7 @@ func TestConsole_SearchJumpsToTheMessage(t *testing.T) {
 	if marked := v.Text(".hits mark"); marked != "straße" {
 		t.Errorf("marked %q", marked)
 	}
-	v.Do(chromedp.Click(chromedp.CSS(".hits a")), Loads(".msg.found"))
+	v.Do(Clicks(".hits a"), Loads(".msg.found"))
 	v.WantText("Hauptstraße")
 	v.WantNoFaults()
 }

@@ -70,6 +70,7 @@ func startChromium() (context.Context, error) {
 			chromedp.ExecPath(program), chromedp.NoSandbox, chromedp.UserDataDir(dir),
 			chromedp.DisableGPU, // drawing without GL takes less processor time
 			chromedp.Flag("use-fake-device-for-media-stream", true), chromedp.Flag("use-fake-ui-for-media-stream", true), // a microphone that beeps
+			chromedp.Flag("blink-settings", "primaryHoverType=2,availableHoverTypes=2,primaryPointerType=4,availablePointerTypes=4"), // a mouse
 			chromedp.Flag("lang", "en-GB"), chromedp.Flag("force-color-profile", "srgb"), chromedp.Flag("hide-scrollbars", true),
 			chromedp.Env("HOME="+dir))
 		allocator, endAllocator := chromedp.NewExecAllocator(context.Background(), options...)
@@ -255,12 +256,8 @@ func (b *Browser) WaitFor(expression string) {
 func Becomes(expression string) chromedp.Action[chromedp.Void] {
 	poll := chromedp.Poll[bool]("Boolean("+expression+")", chromedp.WithPollingTimeout(TestPatience), chromedp.WithPollingInterval(20*time.Millisecond))
 	return chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
-		for {
-			_, err := poll(ctx, t)
-			if err == nil || !strings.Contains(err.Error(), "Cannot find context") && !strings.Contains(err.Error(), "navigated or closed") {
-				return err
-			}
-		}
+		_, err := untilLoaded(poll)(ctx, t)
+		return err
 	})
 }
 
@@ -276,7 +273,7 @@ func Evaluate[T any](b *Browser, expression string) T {
 	return Got(b, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
 }
 
-// Resize gives the window the size of a device.
+// Resize gives the window the size of a device. A narrow one is a phone, whose touch screen replaces the mouse.
 func (b *Browser) Resize(width, height int64, dark bool) {
 	b.T.Helper()
 	scheme := "light"
@@ -286,6 +283,7 @@ func (b *Browser) Resize(width, height int64, dark bool) {
 	CallBrowser(b, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{
 		Width: width, Height: height, DeviceScaleFactor: 1, Mobile: width < 600,
 	})
+	CallBrowser(b, emulation.SetTouchEmulationEnabled, emulation.SetTouchEmulationEnabledParams{Enabled: width < 600, MaxTouchPoints: 1})
 	CallBrowser(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
 		{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"},
 	}})

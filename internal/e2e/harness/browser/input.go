@@ -1,9 +1,9 @@
 package browser
 
 import (
+	"context"
 	"fmt"
 
-	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -34,13 +34,6 @@ func (b *Browser) Key(keys string, modifiers ...chromedp.Modifier) {
 	}
 }
 
-// OnTouch makes the browser a phone with a touch screen.
-func (b *Browser) OnTouch(width int64) {
-	b.T.Helper()
-	CallBrowser(b, emulation.SetTouchEmulationEnabled, emulation.SetTouchEmulationEnabledParams{Enabled: true, MaxTouchPoints: 1})
-	b.Resize(width, 844, false)
-}
-
 // Middle returns the middle of the first element that matches a selector.
 func (b *Browser) Middle(selector string) [2]float64 {
 	b.T.Helper()
@@ -69,14 +62,13 @@ func (b *Browser) WantInside(what, selector string) {
 	}
 }
 
-// WantSeen waits until an element that matches a selector can be clicked: it is inside the window, not
-// covered, and at least 24 pixels high and wide (WCAG 2.2, 2.5.8).
+// WantSeen waits until the first element that matches a selector can be clicked, without scrolling to it.
 func (b *Browser) WantSeen(selector string) {
 	b.T.Helper()
-	b.WaitFor(fmt.Sprintf(`(one => {
-		const box = one?.getBoundingClientRect(), top = one && document.elementFromPoint((box.left + box.right) / 2, (box.top + box.bottom) / 2);
-		return one && box.width >= 24 && box.height >= 24 && box.left >= 0 && box.top >= 0 && box.right <= innerWidth && box.bottom <= innerHeight && one.contains(top);
-	})(document.querySelector(%s))`, JsString(selector)))
+	b.Do(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		_, err := seen(ctx, t, one(selector), false, true)
+		return err
+	}))
 }
 
 // LogIn logs in with the tests' token.

@@ -41,7 +41,13 @@ const DoubtfulExport = `24.12.25, 18:02 - Messages and calls are end-to-end encr
 
 // Opens clicks the last element that matches a selector, and waits for the element that it opens.
 func Opens(selector, opened string) Steps {
-	return Steps{Becomes(`document.querySelector("` + selector + `")`), Does(`[...document.querySelectorAll("` + selector + `")].at(-1).click()`), Becomes(opened)}
+	return Steps{ClicksIt(`[...document.querySelectorAll("` + selector + `")].at(-1)`), Becomes(opened)}
+}
+
+// FromMenu clicks an entry in the menu of the last message that has it, and waits for what it opens.
+func FromMenu(entry, opened string) Steps {
+	menu := Opens(".msg:has(.menu-box "+entry+") .msg-line > .menu > summary", `document.querySelector("#message-menu[open]")`)
+	return append(menu, Opens("#message-menu .menu-items "+entry, opened)...)
 }
 
 // Checks checks a text in the form for exported chats.

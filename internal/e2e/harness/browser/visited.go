@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/chromedp/cdproto/cdp"
-	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
 
@@ -85,13 +84,6 @@ func (b *Browser) WantOnPage(text string) {
 	b.WaitFor(fmt.Sprintf(`document.querySelector("main").innerText.includes(%q)`, text))
 }
 
-// ClickOn waits for an element that matches a selector, and clicks it.
-func (b *Browser) ClickOn(selector string) {
-	b.T.Helper()
-	b.WaitFor(fmt.Sprintf(`document.readyState === "complete" && document.querySelector(%q)?.checkVisibility()`, selector))
-	b.Do(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`document.querySelector(%q).click()`, selector)))
-}
-
 // Fill replaces the text of a field by typing.
 func (b *Browser) Fill(selector, text string) {
 	b.T.Helper()
@@ -111,9 +103,6 @@ func Chatting(t *testing.T, width int64, settings ...string) Visited {
 	Say(t, v.Ben, v.Owner.PN(), "Are you there?")
 	v.WantStored(v.Ben, "Are you there?")
 	v.Resize(width, 844, false)
-	if width < 600 {
-		CallBrowser(v.Browser, emulation.SetTouchEmulationEnabled, emulation.SetTouchEmulationEnabledParams{Enabled: true})
-	}
 	v.OpenChat(v.Ben.PN())
 	v.WaitFor(`document.readyState === "complete"`)
 	return v
@@ -122,7 +111,7 @@ func Chatting(t *testing.T, width int64, settings ...string) Visited {
 // Write writes a text into the composer, and sends it by the button.
 func (b *Browser) Write(text string) {
 	b.T.Helper()
-	b.Do(chromedp.SendKeys(chromedp.CSS(".say textarea"), text), chromedp.Click(chromedp.CSS("[data-say]")))
+	b.Do(chromedp.SendKeys(chromedp.CSS(".say textarea"), text), Clicks("[data-say]"))
 }
 
 // Throttle limits the browser's connection.

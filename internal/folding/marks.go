@@ -25,6 +25,17 @@ func Around(content, words string, by bridge.Fold, before, after int) []Part {
 // Name returns a name with the matches of words marked. It compares with [FoldStripped].
 func Name(name, words string) []Part { return around(name, words, len(name), len(name), FoldStripped) }
 
+// Marked returns a whole text with all matches of words marked. Its white space stays.
+func Marked(content, words string, by bridge.Fold) []Part {
+	fold := By(by)
+	wanted := fold(strings.Join(strings.Fields(words), " "))
+	if wanted == "" || !strings.Contains(fold(content), wanted) {
+		return joined([]Part{{Text: content}})
+	}
+	whole := newText(content, 1, fold)
+	return joined(whole.marked(wanted, 0, len(whole.plain)))
+}
+
 func around(content, words string, before, after int, fold func(string) string) []Part {
 	plain := strings.Join(strings.Fields(strings.ToValidUTF8(content, "\uFFFD")), " ")
 	wanted := fold(strings.Join(strings.Fields(words), " "))

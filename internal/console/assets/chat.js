@@ -1,11 +1,16 @@
 // The messages of a chat: adds new ones, loads older ones while scrolling, refreshes changed ones.
 import { all, debounced, find, load } from "./base.js";
 import { listeners } from "./live.js";
+import { keeper } from "./scroll.js";
 
 export const chat = find(".chat");
 export const list = find("#messages");
 const scroller = find("#history");
 const end = find(".to-end");
+const isHome = () => list.dataset.past === undefined && scroller.scrollTop > -40;
+
+// The owner of the scroll position of the messages.
+export const place = scroller && keeper(scroller, () => all(".msg:not([hidden])", list), isHome);
 
 // Called with new messages on the page, for example to add the audio player.
 export const dressers = [];
@@ -17,7 +22,16 @@ function note(item) {
   sources.set(item, item.outerHTML);
   for (const dress of dressers) dress(item);
 }
-if (list) for (const item of all(".msg", list)) sources.set(item, item.outerHTML);
+if (list) for (const item of all(".msg", list)) sources.set(item, unmarked(item).outerHTML);
+
+// unmarked returns a message as it is without marks of searched words.
+function unmarked(item) {
+  if (!find("mark", item)) return item;
+  const bare = item.cloneNode(true);
+  for (const mark of all("mark", bare)) mark.replaceWith(...mark.childNodes);
+  bare.normalize();
+  return bare;
+}
 
 // renew replaces a message that has changed. Loaded pictures, playing audio, the focus and open
 // details stay.
@@ -35,8 +49,8 @@ function renew(known, fresh) {
   return fresh;
 }
 
-// place inserts a new message after another one, under its day.
-function place(item, before) {
+// insert inserts a new message after another one, under its day.
+function insert(item, before) {
   const own = item.closest(".day-part");
   let part = document.getElementById(own.id);
   if (!part) {
@@ -67,25 +81,13 @@ function take(fresh) {
   items.forEach((item, i) => {
     const known = document.getElementById(item.id);
     if (!known && item.matches(".in")) came++;
-    before = known ? (i || known === shown[0] ? renew(known, item) : known) : place(item, before);
+    before = known ? (i || known === shown[0] ? renew(known, item) : known) : insert(item, before);
   });
   for (const day of all(".day", fresh)) {
     const known = find(`#${day.closest(".day-part").id} .day`, list);
     if (known && known.textContent !== day.textContent) known.textContent = day.textContent;
   }
   return first ? came : 0;
-}
-
-// steadily changes the messages without moving the visible ones.
-function steadily(change) {
-  const top = scroller.getBoundingClientRect().top;
-  const follows = list.dataset.past === undefined && scroller.scrollTop > -40;
-  const anchor = !follows && all(".msg", list).find((one) => one.getBoundingClientRect().bottom > top);
-  const at = anchor && anchor.getBoundingClientRect().top;
-  change();
-  const now = anchor && (anchor.isConnected ? anchor : document.getElementById(anchor.id));
-  if (now) scroller.scrollTop += now.getBoundingClientRect().top - at;
-  return follows;
 }
 
 // newest loads the newest messages, and messages with the given ids.
@@ -98,8 +100,8 @@ export async function newest(ids = []) {
       for (const item of all(".msg, .album-part", fresh).slice(1)) left.delete(item.dataset.id);
       find(".history > .empty")?.remove();
       let came = 0;
-      const follows = steadily(() => (came = take(fresh)));
-      if (came && !follows) end.dataset.count = Number(end.dataset.count || 0) + came;
+      place.steadily(() => (came = take(fresh)));
+      if (came && !isHome()) end.dataset.count = Number(end.dataset.count || 0) + came;
     }
     for (const id of left) await renewOne(id);
   } catch {
@@ -113,7 +115,7 @@ async function renewOne(id) {
   if (!wanted(list)) return;
   const fresh = wanted(find("#messages", await load(location.pathname + "?at=" + encodeURIComponent(id))));
   const known = wanted(list);
-  if (fresh && known) steadily(() => renew(known, fresh));
+  if (fresh && known) place.steadily(() => renew(known, fresh));
 }
 
 if (chat) {
@@ -150,7 +152,7 @@ async function more(link) {
   const older = link.matches("[data-older]");
   try {
     const page = await load(link.href);
-    steadily(() => join(find("#messages", page), older));
+    place.steadily(() => join(find("#messages", page), older));
     const next = find(older ? "[data-older]" : "[data-newer]", page);
     if (next) {
       link.href = next.getAttribute("href");
@@ -182,13 +184,40 @@ if (scroller) {
   end.addEventListener("click", (event) => {
     if (list.dataset.past !== undefined) return;
     event.preventDefault();
-    scroller.scrollTo({ top: 0, behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth" });
+    place.home(matchMedia("(prefers-reduced-motion: reduce)").matches ? "instant" : "smooth");
   });
-  const at = list.dataset.at && all(".msg, .album-part", list).find((one) => one.dataset.id === list.dataset.at);
-  if (at) {
-    at.classList.add("found");
-    at.scrollIntoView({ block: "center" });
-  } else {
-    find("#unread")?.scrollIntoView({ block: "center" });
-  }
+  const at = list.dataset.at && messageOf(list.dataset.at);
+  if (at) toFound(at);
+  else if (find("#unread")) place.show(find("#unread"));
+
+  // A quoted message on the page is shown without loading the page again.
+  scroller.addEventListener("click", (event) => {
+    const quote = event.target.closest("a.quote");
+    const quoted = quote && messageOf(new URL(quote.href).searchParams.get("at"));
+    if (!quoted || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    all(".found", list).forEach((one) => one.classList.remove("found"));
+    toFound(quoted);
+  });
+  // A folded text opens downwards.
+  scroller.addEventListener("click", (event) => {
+    const fold = event.target.closest(".more > summary")?.parentElement;
+    if (!fold) return;
+    event.preventDefault();
+    place.steadily(() => (fold.open = true), fold.closest(".msg"));
+  });
+}
+
+// messageOf returns the message with an id, or its part of an album.
+function messageOf(id) {
+  return all(".msg, .album-part", list).find((one) => one.dataset.id === id);
+}
+
+// toFound shows a message that was searched for, or the first of the searched words in it.
+function toFound(message) {
+  message.classList.add("found");
+  const hit = find("mark", message);
+  const fold = hit?.closest(".clip")?.nextElementSibling;
+  if (fold?.matches(".more")) fold.open = true;
+  place.show(hit || message);
 }

@@ -2,10 +2,14 @@
 import { all, ask, debounced, find, load, root, toast } from "./base.js";
 import { onHold } from "./hold.js";
 import { listeners } from "./live.js";
+import { keeper } from "./scroll.js";
 
 const pane = find(".pane");
 const list = find("#chats");
 const kept = `list ${root} ` + (pane && new URL(list.dataset.from, location.href).searchParams.toString().replace(/&?(rows|open)=[^&]*/g, ""));
+
+// The owner of the scroll position of the list.
+const place = pane && keeper(list, () => items(list), () => list.scrollTop < 1);
 
 // Refreshing
 
@@ -22,14 +26,14 @@ function takeRows(fresh) {
   }
   const known = new Map([...old.children].map((item) => [item.dataset.key, item]));
   const focused = document.activeElement;
-  let place = old.firstElementChild;
+  let spot = old.firstElementChild;
   for (const item of [...next.children]) {
     let row = known.get(item.dataset.key);
     known.delete(item.dataset.key);
     if (!row) row = item;
     else if (source.get(row) !== source.get(item)) renew(row, item);
-    if (row === place) place = place.nextElementSibling;
-    else old.insertBefore(row, place);
+    if (row === spot) spot = spot.nextElementSibling;
+    else old.insertBefore(row, spot);
   }
   const open = find("[aria-current]", old)?.closest("li");
   for (const gone of known.values()) if (gone !== open) gone.remove(); // the open chat stays in the list of unread chats
@@ -61,12 +65,8 @@ export async function renewList(from = list.dataset.from) {
   loading = true;
   try {
     const fresh = find("#chats", await load(from));
-    const top = list.getBoundingClientRect().top;
-    const anchor = list.scrollTop > 0 && items(list).find((item) => item.getBoundingClientRect().bottom > top);
-    const at = anchor && anchor.getBoundingClientRect().top;
     Object.assign(list.dataset, fresh.dataset);
-    takeRows(fresh);
-    if (anchor?.isConnected) list.scrollTop += anchor.getBoundingClientRect().top - at;
+    place.steadily(() => takeRows(fresh));
     arrange();
   } catch {
     // The next event tries again.
@@ -158,12 +158,14 @@ async function longer() {
   link.loading = false;
 }
 
-// The next page restores the scroll position of the list.
+// The next page restores the scroll position of the list. A phone does not show the list next to a chat.
 function keepPlace() {
+  if (!list.clientHeight) return;
   sessionStorage.setItem(kept, JSON.stringify({ top: Math.round(list.scrollTop), from: list.dataset.from.match(/rows=(\d+)/)?.[1] }));
 }
 
 async function returnToPlace() {
+  if (!list.clientHeight) return;
   const { top = 0, from } = JSON.parse(sessionStorage.getItem(kept) || "{}");
   const own = new URL(list.dataset.from, location.href);
   if (Number(from) > Number(own.searchParams.get("rows")) && top > list.scrollHeight - list.clientHeight) {
@@ -172,7 +174,7 @@ async function returnToPlace() {
   }
   list.scrollTop = top;
   const open = find("[aria-current]", list);
-  if (!top && open) open.scrollIntoView({ block: "nearest" });
+  if (!top && open) place.reveal(open);
 }
 
 // The menu of a row
@@ -189,14 +191,14 @@ async function openMenu(link, point) {
     document.body.append(sheet);
     find("[data-row]", link.parentElement).focus({ preventScroll: true }); // gets the focus when the menu closes
     sheet.showModal();
-    place(point || link.getBoundingClientRect());
+    putMenu(point || link.getBoundingClientRect());
   } catch (failure) {
     toast(failure.message, true);
   }
 }
 
-// place positions the menu next to a point; phones show it as a sheet at the bottom.
-function place(point) {
+// putMenu positions the menu next to a point; phones show it as a sheet at the bottom.
+function putMenu(point) {
   sheet.style.inset = "";
   if (matchMedia("(max-width: 720px)").matches) return;
   const box = sheet.getBoundingClientRect();

@@ -1,5 +1,6 @@
 // The keyboard: the initial focus, and moving between chats, messages and the composer.
 import { all, find, root } from "./base.js";
+import { place } from "./chat.js";
 import { area, edit, leave } from "./composer.js";
 import { close as closeSuggestions } from "./mentions.js";
 
@@ -53,7 +54,7 @@ function focusMessage(message) {
   message.tabIndex = -1;
   message.addEventListener("blur", () => message.removeAttribute("tabindex"), { once: true });
   message.focus({ preventScroll: true });
-  message.scrollIntoView({ block: "nearest" });
+  place.reveal(message);
 }
 
 const messageOf = (target) => target.closest(".msg");

@@ -1,7 +1,7 @@
 // The outbox sends messages in order, and waits while the bridge cannot be reached. Texts survive
 // reloading the page. Each item has one key for all tries, so it is sent once.
 import { ask, csrf, find, randomKey, root, toast } from "./base.js";
-import { chat, newest } from "./chat.js";
+import { chat, newest, place } from "./chat.js";
 import { listeners } from "./live.js";
 import * as pending from "./pending.js";
 
@@ -24,7 +24,7 @@ export function add(item) {
     return;
   }
   show(item);
-  pending.toEnd();
+  place.home();
   work(queueOf(item));
 }
 

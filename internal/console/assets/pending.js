@@ -2,7 +2,6 @@
 import { all, find } from "./base.js";
 
 const list = find("#messages");
-const scroller = find("#history");
 const shown = new Map(); // bubbles by the key of their item
 
 // lastOwn returns the id of the newest stored message of the account.
@@ -32,11 +31,6 @@ export function hide(key) {
   shown.get(key)?.bubble.remove();
   shown.delete(key);
   arrange();
-}
-
-// toEnd scrolls to the newest messages.
-export function toEnd() {
-  scroller.scrollTop = 0;
 }
 
 // isShown reports whether this page shows a chat.

@@ -1,18 +1,15 @@
 // Restores the scroll position of a chat after visiting its gallery or info page, or going back.
 import { all, find } from "./base.js";
-import { chat, list } from "./chat.js";
+import { chat, list, place } from "./chat.js";
 
-const scroller = find("#history");
 const name = "place " + location.pathname;
 let passes = false; // whether this page only redirects to the one with the position
-const atEnd = () => list.dataset.past === undefined && scroller.scrollTop > -40;
 
 // keep stores the message at the top and its offset from the edge.
 function keep() {
   if (passes) return;
-  const edge = scroller.getBoundingClientRect().top;
-  const first = !atEnd() && all(".msg[data-id]", list).find((one) => one.getBoundingClientRect().bottom > edge + 1);
-  if (first) sessionStorage.setItem(name, JSON.stringify({ id: first.dataset.id, below: Math.round(first.getBoundingClientRect().top - edge) }));
+  const at = place.position();
+  if (at) sessionStorage.setItem(name, JSON.stringify({ id: at.row.dataset.id, below: Math.round(at.below) }));
   else sessionStorage.removeItem(name);
 }
 
@@ -30,10 +27,10 @@ function returnTo({ id, below }) {
     return location.replace(`${location.pathname}?at=${encodeURIComponent(id)}&place`);
   }
   at.classList.remove("found");
-  scroller.scrollTop += at.getBoundingClientRect().top - scroller.getBoundingClientRect().top - below;
+  place.return(at, below);
 }
 
-if (scroller) {
+if (place) {
   const query = new URLSearchParams(location.search);
   const kept = sessionStorage.getItem(name);
   if (kept && (query.has("place") || (!query.has("at") && !query.has("reply") && isReturn()))) returnTo(JSON.parse(kept));

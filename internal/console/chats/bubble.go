@@ -12,6 +12,7 @@ import (
 	"bridged/internal/console/markup"
 	"bridged/internal/console/names"
 	"bridged/internal/console/view"
+	"bridged/internal/folding"
 )
 
 // bubble describes a message as a chat shows it.
@@ -40,6 +41,7 @@ type bubble struct {
 	Deletable        bool // for everyone; own messages only
 	Transcribable    bool // on request
 	IsLongTranscript bool
+	TranscriptParts  []folding.Part // with searched words marked; nil for none
 	Clock            view.Clock
 }
 

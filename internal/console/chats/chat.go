@@ -49,6 +49,7 @@ func ShowChat(req *frame.Request) (err error) {
 	if err != nil {
 		return err
 	}
+	markHits(bubbles, query)
 	page.Days = inDays(bubbles)
 	if page.Composer, err = composerOf(req, page.Chat, query); err != nil {
 		return err

@@ -310,7 +310,7 @@ func apiQuery(q bridge.SearchQuery) url.Values {
 func hitOf(m bridge.Match, words string, by bridge.Fold) hit {
 	shown := hit{
 		Chat: m.ChatJID, Name: view.ChatName(bridge.Chat{JID: m.ChatJID, Name: m.ChatName}), Group: m.IsGroup,
-		Sender: names.SenderOf(m.PushName, m.SenderJID, m.FromMe), At: m.Timestamp, Path: jump(m.ChatJID, m.MsgID),
+		Sender: names.SenderOf(m.PushName, m.SenderJID, m.FromMe), At: m.Timestamp, Path: withWords(jump(m.ChatJID, m.MsgID), words, by),
 		Kind: view.KindOf(bridge.Message{MessageType: m.MessageType, Media: m.Media}),
 	}
 	if m.MessageType == bridge.TypeText || m.MessageType == bridge.TypeExtendedText {
@@ -343,7 +343,7 @@ func SuggestNames(req *frame.Request) error {
 
 // jump returns the address of a message in its chat.
 func jump(chat bridge.JID, id string) string {
-	return view.ChatPath(chat) + "?at=" + url.QueryEscape(id) + "#m-" + bridge.PathID(id)
+	return view.ChatPath(chat) + "?at=" + url.QueryEscape(id)
 }
 
 const (

@@ -53,6 +53,7 @@ type Span struct {
 	Italic bool
 	Strike bool
 	Code   bool
+	Found  bool // whether it was searched for
 }
 
 // MaxSpans limits the entries of lists and the spans of a text: 65,536 asterisks are plain text.

@@ -58,17 +58,16 @@ func (a audit) load(address string, width int64) {
 	a.Do(Does(a.script))
 }
 
-// pages checks pages on a desk, or, dark, on a phone; the long form checks each page on both.
+// pages checks pages on a desk, a tablet, or, dark, on a phone; the long form checks each page on all of them.
 func (a audit) pages(addresses []string) {
 	a.Browser.T.Helper()
 	for i, address := range addresses {
 		a.load(address, 1280)
-		if longtest.Enabled() || i%2 == 0 {
-			a.check(address+" at 1280, light", "document")
-		}
-		if longtest.Enabled() || i%2 == 1 {
-			a.Resize(390, 844, true)
-			a.check(address+" at 390, dark", "document")
+		for j, width := range []int64{1280, 768, 390} {
+			if longtest.Enabled() || i%3 == j {
+				a.Resize(width, 844, width < 600)
+				a.check(fmt.Sprintf("%s at %d", address, width), "document")
+			}
 		}
 	}
 }
@@ -78,6 +77,7 @@ type opened struct {
 	name, address, within string
 	open, end             Steps
 	leaves                bool // whether the page is another one afterwards
+	onDesk                bool // whether phones have no such thing
 }
 
 // closed closes all that can be open.
@@ -91,7 +91,7 @@ func (a audit) states(list []opened, width int64) {
 	a.Browser.T.Helper()
 	at := ""
 	for i, s := range list {
-		if !longtest.Enabled() && (i%2 == 0) != (width < 600) {
+		if !longtest.Enabled() && (i%2 == 0) != (width < 600 && !s.onDesk) || s.onDesk && width < 600 {
 			continue
 		}
 		if s.address != at {
@@ -170,7 +170,7 @@ func (w world) states(script string) []opened {
 		{name: "forwarding", address: w.chat, within: dialog, open: FromMenu("[href$=forward]", `document.querySelector("dialog[open] .choices-list .chat-row")`)},
 		{name: "recording", address: w.chat, within: "#composer", open: Opens("[data-record]", `!document.querySelector("#recording").hidden`), end: Steps{Clicks("#recording [data-cancel]")}},
 		{name: "replying and attaching", address: w.chat, within: "#composer", open: append(FromMenu("[href*=reply]", `!document.querySelector("#replying").hidden`), Opens("[data-extras]", `document.querySelector("#extras").open`)...)},
-		{name: "emoji in a text", address: w.chat, within: "#composer", open: append(Opens(".smile", `document.querySelector("#written-emojis .emoji")`), Does(`document.querySelector("#written-emojis input").value = "moon"; document.querySelector("#written-emojis input").dispatchEvent(new Event("input", {bubbles: true}))`), Becomes(`document.querySelectorAll("#written-emojis .emoji").length < 40`))},
+		{name: "emoji in a text", onDesk: true, address: w.chat, within: "#composer", open: append(Opens(".smile", `document.querySelector("#written-emojis .emoji")`), Does(`document.querySelector("#written-emojis input").value = "moon"; document.querySelector("#written-emojis input").dispatchEvent(new Event("input", {bubbles: true}))`), Becomes(`document.querySelectorAll("#written-emojis .emoji").length < 40`))},
 		{name: "texts in the outbox", address: w.chat, within: "#history", open: Steps{Does(Unsent), Does(`location.reload()`), Loads(".unsent[data-state=failed]"), Does(script)}, end: Steps{Does(Forgotten)}, leaves: true},
 		{name: "the menu of the chats", address: "/console/chats", within: ".pane-menu", open: Opens(".pane-menu > summary", `document.querySelector(".pane-menu[open]")`)},
 		{name: "the menu of a chat", address: "/console/chats", within: dialog, open: Opens("[data-menu-of-row]", `document.querySelector(".row-menu[open]")`)},
@@ -209,6 +209,27 @@ func TestConsole_IsAccessible(t *testing.T) {
 			b.WantNoFaults()
 		})
 	}
+}
+
+// Pages fit windows of all widths: no word is broken, nothing is cut off or too small to click.
+func TestConsole_PagesFitTheirWindows(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	b := OpenBrowser(t, "http://127.0.0.1")
+	b.At(w.Bridge)
+	for _, address := range append(w.chatPages(), append(w.otherPages(), "/console/imports")...) {
+		b.Resize(1440, 900, false)
+		b.Open(address)
+		b.WaitFor(`document.readyState === "complete"`)
+		for _, width := range []int64{1440, 768, 390} {
+			b.Resize(width, 900, false)
+			what := fmt.Sprintf("%s at %d", address, width)
+			b.WantFit(what)
+			b.WantInside(what, "main *:not(.vh, .vh *, svg *, pre *, .menu-box, .menu-box *, .scroll *, .tabs *)")
+		}
+	}
+	b.FaultsOf(http.StatusBadRequest)
+	b.WantNoFaults()
 }
 
 // fetchAxe downloads axe-core from the npm registry, or skips the test if it

@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-
 	"bridged/internal/bridge"
 	"bridged/internal/client"
 	"bridged/internal/demo"

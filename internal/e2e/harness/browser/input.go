@@ -62,6 +62,36 @@ func (b *Browser) WantInside(what, selector string) {
 	}
 }
 
+// unfit lists what of a page its width does not fit: words that are broken in two, and things to click that are
+// smaller than 24 pixels and not within a line of text.
+const unfit = `(() => {
+	const unfit = [], seen = (one) => one.checkVisibility({ opacityProperty: true, visibilityProperty: true }) && !one.closest("svg, pre, code, textarea, option, .vh, .skip");
+	const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+	while (texts.nextNode()) {
+		const text = texts.currentNode;
+		if (!seen(text.parentElement)) continue;
+		for (const word of text.data.matchAll(/[\p{L}\p{N}]{2,20}/gu)) {
+			const range = document.createRange();
+			range.setStart(text, word.index);
+			range.setEnd(text, word.index + word[0].length);
+			if (new Set([...range.getClientRects()].map((rect) => Math.round(rect.top))).size > 1) unfit.push(word[0] + " is broken in " + text.parentElement.outerHTML.slice(0, 120));
+		}
+	}
+	for (const one of document.querySelectorAll("button, summary, select, a, input:not([type=checkbox], [type=radio], [type=hidden])")) {
+		const box = one.getBoundingClientRect();
+		if (seen(one) && box.width > 1 && getComputedStyle(one).display !== "inline" && (box.width < 24 || box.height < 24)) unfit.push(box.width + " x " + box.height + ": " + one.outerHTML.slice(0, 120));
+	}
+	return unfit;
+})()`
+
+// WantFit reports words of the page that are broken, and what is too small to click.
+func (b *Browser) WantFit(what string) {
+	b.T.Helper()
+	for _, one := range Evaluate[[]string](b, unfit) {
+		b.T.Errorf("%s: %s", what, one)
+	}
+}
+
 // WantSeen waits until the first element that matches a selector can be clicked, without scrolling to it.
 func (b *Browser) WantSeen(selector string) {
 	b.T.Helper()

@@ -282,7 +282,7 @@ func (a *app) handler(c config.Config, connections *front.Connections, previews 
 	if len(c.PublicURLs) > 0 {
 		publicURL = c.PublicURLs[0].String()
 	}
-	collectors := append(a.webhooks.Metrics(), disk.Metric(a.dir.file("")))
+	collectors := append(a.webhooks.Metrics(), a.schedule, disk.Metric(a.dir.file("")))
 	if a.fleet != nil {
 		collectors = append(collectors, a.fleet.Metrics()...)
 	}

@@ -373,14 +373,18 @@ func TestScheduled_AFailureLeavesItAsItWas(t *testing.T) {
 	id := s.schedule(with(text(grace, "hi"), "sendAt", in(time.Hour)))
 	other := s.schedule(with(text(grace, "hi"), "sendAt", in(time.Hour)))
 	now := "/api/scheduled/" + id + "/send"
-	for code, status := range map[bridge.Code]int{
-		bridge.CodeNotOnNetwork: 400, bridge.CodeRateLimited: 429, bridge.CodeSendRefused: 502, bridge.CodeSendTimeout: 504, bridge.CodeInternal: 500,
-	} {
+	fails := func(code bridge.Code) {
 		s.account.send = func(context.Context, bridge.Outgoing) (bridge.Sent, error) {
 			return bridge.Sent{}, bridge.Fail(code, "as the network says")
 		}
+	}
+	for code, status := range map[bridge.Code]int{
+		bridge.CodeNotOnNetwork: 400, bridge.CodeRateLimited: 429, bridge.CodeSendRefused: 502, bridge.CodeSendTimeout: 504, bridge.CodeInternal: 500,
+	} {
+		fails(code)
 		s.Post(now, nil).Want(status)
 	}
+	fails(bridge.CodeInternal)
 	s.Post(now, nil, "Idempotency-Key", "k").Want(500)
 	s.Post("/api/scheduled/"+other+"/send", nil, "Idempotency-Key", "k").Want(http.StatusUnprocessableEntity)
 	large := `{"text":"` + strings.Repeat("x", 1<<20) + `"}`

@@ -121,6 +121,9 @@ func (s *Schedule) leave(ctx context.Context, id string, callers Callers) {
 	if errors.Is(err, errChanged) || bridge.CodeOf(err) == bridge.CodeNotFound {
 		return
 	}
+	if err != nil {
+		m.ID, m.SendAt = id, bridge.At(s.now()) // so that it is tried again after a pause
+	}
 	if err == nil {
 		var token bridge.Token
 		if token, err = callers.MaySend(ctx, m); err == nil {

@@ -82,6 +82,22 @@ func pinCommand(e *environment, pins bool) *cobra.Command {
 	return example(c, "bridged "+name+" +15557654321", of)
 }
 
+func voteCommand(e *environment) *cobra.Command {
+	var poll shell.Target
+	var withdraw bool
+	const help = "Vote in a poll, instead of an earlier vote." + messageHelp + "\n<option> is the name of an option."
+	c := e.shellCommand("vote <chat> <message> [<option>...]", help, func(ctx context.Context, s *shell.Shell, args []string) error {
+		poll.Chat, poll.Message = args[0], args[1]
+		if options := args[2:]; withdraw == (len(options) > 0) {
+			return shell.Usage("name the options to vote for, or withdraw the vote with --withdraw")
+		}
+		return s.Vote(ctx, poll, args[2:])
+	})
+	c.Flags().BoolVar(&withdraw, "withdraw", false, "Withdraw the vote")
+	addKey(c.Flags(), &poll.Key)
+	return example(c, "bridged vote 120363000000000001@g.us 3EB0A1B2C3D4E5F60718 Saturday")
+}
+
 func muteCommand(e *environment) *cobra.Command {
 	var key string
 	var length time.Duration

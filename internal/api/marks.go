@@ -56,3 +56,25 @@ func (s *server) mayPin(ctx context.Context, chat bridge.JID) error {
 	}
 	return err
 }
+
+// maxVotes limits the options of a vote, which are looked up in the poll.
+const maxVotes = bridge.MaxPollOptions
+
+// votePoll replaces the account's choice in a poll.
+func votePoll(in *input) (any, error) {
+	at := in.pathMessage("jid")
+	var req struct {
+		Options *[]string `json:"options"`
+	}
+	body := in.body(&req, strict)
+	switch {
+	case req.Options == nil:
+		in.refuse("options is required: the names of the chosen options; an empty list withdraws the vote")
+		return nil, in.err
+	case len(*req.Options) > maxVotes:
+		in.refuse("options must hold at most %d names", maxVotes)
+	}
+	return changeMessage(in, at, body, func(_ context.Context, m bridge.Message) (bridge.Content, error) {
+		return bridge.Vote{Target: m, Options: *req.Options}, m.Votable(*req.Options)
+	})
+}

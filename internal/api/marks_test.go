@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -49,4 +50,34 @@ func TestPin_WhatCannotBePinned(t *testing.T) {
 	}
 	s.know(bridge.GroupChange{JID: club, Promoted: []bridge.JID{me}})
 	s.Post(path, `{"duration":"24h"}`).Want(http.StatusOK)
+}
+
+func TestVote_ByTheNamesOfOptions(t *testing.T) {
+	s := stocked(t)
+	poll := withType(say(club, grace, "POLL", "When?", 0), "pollCreationMessageV3")
+	poll.Poll = &bridge.PollTally{Name: "When?", SelectableCount: 1, Options: []bridge.PollOption{{Name: "now"}, {Name: "later"}}}
+	s.know(poll)
+	path := "/api/chats/" + string(club) + "/messages/POLL/vote"
+	for body, want := range map[string][]string{`{"options":["later"]}`: {"later"}, `{"options":[]}`: {}} {
+		s.Post(path, body).Want(http.StatusOK)
+		sent := s.account.sent()
+		if vote := sent[len(sent)-1].Content.(bridge.Vote); vote.Target.ID != "POLL" || !slices.Equal(vote.Options, want) {
+			t.Errorf("%s: %v", body, vote.Options)
+		}
+	}
+	before := len(s.account.sent())
+	for body, why := range map[string]string{
+		`{}`: "options is required", `{"options":null}`: "options is required", `{"options":"now"}`: "options", `{"options":["never"]}`: "not an option",
+		`{"options":["now","now"]}`: "twice", `{"options":["now","later"]}`: "allows 1", `{"options":[` + strings.Repeat(`"",`, bridge.MaxPollOptions) + `""]}`: "at most",
+	} {
+		if got := s.Post(path, body).Want(http.StatusBadRequest); got.Code() != "invalid_request" || !strings.Contains(got.Error(), why) {
+			t.Errorf("%.80s: %s, want %q", body, got.Error(), why)
+		}
+	}
+	if got := s.Post(ownPath+"/vote", `{"options":[]}`).Want(http.StatusBadRequest); !strings.Contains(got.Error(), "not a poll") {
+		t.Error(got.Error())
+	}
+	if sent := s.account.sent(); len(sent) != before {
+		t.Errorf("%d were sent", len(sent)-before)
+	}
 }

@@ -380,7 +380,7 @@ func (a *account) accept(ctx context.Context, out bridge.Outgoing) (bridge.Sent,
 // isChange reports whether content is about a stored message and has no row.
 func isChange(content bridge.Content) bool {
 	switch content.(type) {
-	case bridge.Reaction, bridge.TextEdit, bridge.Revocation, bridge.MessagePin:
+	case bridge.Reaction, bridge.TextEdit, bridge.Revocation, bridge.MessagePin, bridge.Vote:
 		return true
 	}
 	return false

@@ -110,6 +110,12 @@ type MessagePin struct {
 	Length time.Duration
 }
 
+// Vote replaces the account's choice in a poll. Without Options it withdraws the choice.
+type Vote struct {
+	Target  Message
+	Options []string // names
+}
+
 func (Text) content()       {}
 func (Location) content()   {}
 func (Poll) content()       {}
@@ -120,6 +126,7 @@ func (Forward) content()    {}
 func (TextEdit) content()   {}
 func (Revocation) content() {}
 func (MessagePin) content() {}
+func (Vote) content()       {}
 
 // NewMessageID returns a random id in the form of message ids.
 func NewMessageID() string {

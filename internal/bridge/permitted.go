@@ -2,6 +2,7 @@ package bridge
 
 import (
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -78,6 +79,29 @@ func (m *Message) Markable(verb string) error {
 		return Invalid("the message was never sent and cannot be %s", verb)
 	}
 	return m.Answerable(verb)
+}
+
+// Votable returns nil if the account can choose these options of a stored poll, and otherwise an
+// [Error] of [CodeInvalid].
+func (m *Message) Votable(options []string) error {
+	if err := m.Markable("voted in"); err != nil {
+		return err
+	}
+	if m.Poll == nil || !strings.HasPrefix(m.MessageType, "pollCreationMessage") {
+		return Invalid("the message is not a poll: votes are for polls")
+	}
+	for i, name := range options {
+		if !slices.ContainsFunc(m.Poll.Options, func(o PollOption) bool { return o.Name == name }) {
+			return Invalid("options has a name that is not an option of the poll: give the names as poll.options has them")
+		}
+		if slices.Contains(options[:i], name) {
+			return Invalid("options has the same option twice")
+		}
+	}
+	if most := m.Poll.SelectableCount; most > 0 && len(options) > most {
+		return Invalid("options has %d options, and this poll allows %d", len(options), most)
+	}
+	return nil
 }
 
 func notEditable(reason string, args ...any) error {

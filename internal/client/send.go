@@ -134,6 +134,13 @@ func (c *Client) Unpin(ctx context.Context, chat bridge.JID, id, key string) (Se
 	return c.sentBy(c.Do(ctx, http.MethodDelete, messagePath(chat, id)+"/pin", nil, keyed(key)))
 }
 
+// Vote replaces the account's vote in a poll, by the names of the options. Without options it
+// withdraws the vote. For the key see Send.
+func (c *Client) Vote(ctx context.Context, chat bridge.JID, id string, options []string, key string) (Sent, error) {
+	body := map[string][]string{"options": append([]string{}, options...)}
+	return c.sentBy(c.Do(ctx, http.MethodPost, messagePath(chat, id)+"/vote", body, keyed(key)))
+}
+
 func (c *Client) sentBy(resp *http.Response, err error) (sent Sent, _ error) {
 	if err != nil {
 		return sent, err

@@ -74,6 +74,17 @@ func (s *Shell) UnpinMessage(ctx context.Context, what Target) error {
 	})
 }
 
+// Vote replaces the account's vote in a poll, by the names of the options; none withdraw it.
+func (s *Shell) Vote(ctx context.Context, in Target, options []string) error {
+	did := "Voted in"
+	if len(options) == 0 {
+		did = "Withdrew the vote in"
+	}
+	return s.act(ctx, in, did, func(ctx context.Context, chat bridge.JID, key string) (client.Sent, error) {
+		return s.API.Vote(ctx, chat, in.Message, options, key)
+	})
+}
+
 // act does something with a message once, repeats it after lost connections, and prints the id of the answer.
 func (s *Shell) act(ctx context.Context, on Target, did string, do func(ctx context.Context, chat bridge.JID, key string) (client.Sent, error)) error {
 	if err := checkID(on.Message); err != nil {

@@ -1,8 +1,10 @@
 package simnet
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"go.mau.fi/whatsmeow"
@@ -139,6 +141,20 @@ func (p *Phone) ReactEncrypted(ctx context.Context, r *Received, emoji string, o
 		return "", fmt.Errorf("encrypt a reaction: %w", err)
 	}
 	return p.Send(ctx, r.Info.Chat, &waE2E.Message{EncReactionMessage: encrypted}, opts...)
+}
+
+// OpenVote returns the options of a poll that a received vote has chosen.
+func (p *Phone) OpenVote(ctx context.Context, r *Received, options []string) (chosen []string, err error) {
+	vote, err := p.client.DecryptPollVote(ctx, r.Message)
+	if err != nil {
+		return nil, fmt.Errorf("decrypt a vote: %w", err)
+	}
+	for i, hash := range whatsmeow.HashPollOptions(options) {
+		if slices.ContainsFunc(vote.GetSelectedOptions(), func(other []byte) bool { return bytes.Equal(hash, other) }) {
+			chosen = append(chosen, options[i])
+		}
+	}
+	return chosen, nil
 }
 
 // Comment writes a comment on a message, encrypted with its secret.

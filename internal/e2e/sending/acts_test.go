@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"net/http"
+	"slices"
 	"testing"
 	"time"
 
@@ -168,5 +169,52 @@ func TestPins_ShowOnPhones(t *testing.T) {
 		stored(in, theirs, true)
 		Must(p.API.Unpin(Within(t), in, theirs, ""))(t)
 		stored(in, theirs, false)
+	}
+}
+
+// TestVotes_AreOpenedByPhones: votes in polls of others and of the account, in a chat and in a group.
+func TestVotes_AreOpenedByPhones(t *testing.T) {
+	t.Parallel()
+	network, owner := NewOwner(t, simnet.PhoneOptions{})
+	friend := NewPhone(t, network, simnet.PhoneOptions{Number: "15550100301", Name: "Sam"})
+	p := StartBridge(t, network)
+	Pair(t, p, owner)
+	group := NewGroup(t, friend, simnet.GroupOptions{Subject: "Walks", Members: []*simnet.Phone{owner}})
+	chat, options := bridge.PhoneJID(friend.Number()), []string{"Saturday", "Sunday"}
+	for in, to := range map[bridge.JID]types.JID{chat: owner.PN(), bridge.JID(group.JID().String()): group.JID()} {
+		theirs := Must(friend.SendPoll(Within(t), to, "When?", options, 1))(t)
+		Eventually(t, func() error { _, err := p.API.Message(Within(t), in, theirs); return err })
+		own := Must(p.API.Send(Within(t), client.Poll{To: in, Name: "Where?", Values: options}, ""))(t)
+		for _, poll := range []string{theirs, own.ID} {
+			var last *simnet.Received
+			for _, vote := range [][]string{{"Sunday"}, {"Saturday"}, nil} {
+				Must(p.API.Vote(Within(t), in, poll, vote, ""))(t)
+				before := last
+				for _, phone := range []*simnet.Phone{friend, owner} {
+					sawBefore := before == nil
+					received := Must(phone.Received(Within(t), func(r *simnet.Received) bool {
+						if r.Message.Message.GetPollUpdateMessage().GetPollCreationMessageKey().GetID() != poll {
+							return false
+						}
+						isNew := sawBefore
+						sawBefore = sawBefore || r.Info.ID == before.Info.ID
+						return isNew
+					}))(t)
+					if chosen := Must(phone.OpenVote(Within(t), received, options))(t); !slices.Equal(chosen, vote) {
+						t.Errorf("a phone opens a vote for %v, want %v", chosen, vote)
+					}
+					last = received
+				}
+				var voted []string
+				for _, option := range Must(p.API.Message(Within(t), in, poll))(t).Poll.Options {
+					if slices.Equal(option.Voters, []bridge.JID{bridge.PhoneJID(owner.Number())}) {
+						voted = append(voted, option.Name)
+					}
+				}
+				if !slices.Equal(voted, vote) {
+					t.Errorf("stored are votes for %v, want %v", voted, vote)
+				}
+			}
+		}
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"bridged/internal/wa/convert"
 )
 
-// change is a reaction, an edit, a deletion or a pin of a stored message. It has no row in the store;
+// change is a reaction, an edit, a deletion, a pin or a vote of a stored message. It has no row in the store;
 // its effect is stored after the network has accepted it.
 type change struct {
 	name   string // for texts, such as "reaction"
@@ -27,7 +27,7 @@ type change struct {
 // isChange reports whether content is a change of a stored message.
 func isChange(content bridge.Content) bool {
 	switch content.(type) {
-	case bridge.Reaction, bridge.TextEdit, bridge.Revocation, bridge.MessagePin:
+	case bridge.Reaction, bridge.TextEdit, bridge.Revocation, bridge.MessagePin, bridge.Vote:
 		return true
 	}
 	return false
@@ -106,6 +106,8 @@ func (c *Client) composeChange(ctx context.Context, to types.JID, chat bridge.JI
 		made, err = c.revocationChange(ctx, to, chat, content)
 	case bridge.MessagePin:
 		made = c.pinChange(ctx, to, chat, content)
+	case bridge.Vote:
+		made, err = c.voteChange(ctx, to, chat, content)
 	}
 	made.id = c.GenerateMessageID()
 	return made, err
@@ -153,8 +155,11 @@ func (c *Client) reactionMessage(ctx context.Context, to types.JID, chat bridge.
 	if known, _ := c.groups.Load(chat); known == nil || !known.(knownGroup).isAnnouncement {
 		return msg, nil
 	}
-	about := &types.MessageInfo{ID: convert.OnWire(&r.Target), MessageSource: types.MessageSource{Chat: to, Sender: sender, IsFromMe: r.Target.FromMe, IsGroup: true}}
-	encrypted, err := c.encryptReaction(ctx, about, r.Target.Raw, msg.GetReactionMessage())
+	var encrypted *waE2E.EncReactionMessage
+	err := c.encryptAbout(ctx, to, chat, r.Target, func(about *types.MessageInfo) (err error) {
+		encrypted, err = c.EncryptReaction(ctx, about, proto.Clone(msg.GetReactionMessage()).(*waE2E.ReactionMessage))
+		return err
+	})
 	if errors.Is(err, whatsmeow.ErrOriginalMessageSecretNotFound) {
 		return nil, bridge.Invalid("the key of that message is not known, and its group accepts only encrypted reactions").Because(err)
 	}
@@ -164,19 +169,42 @@ func (c *Client) reactionMessage(ctx context.Context, to types.JID, chat bridge.
 	return &waE2E.Message{EncReactionMessage: encrypted}, nil
 }
 
-// encryptReaction encrypts a reaction with the secret of its target. If session.db has deleted
-// the secret (see [session.DB.KeepClean]), it is read from the store.
-func (c *Client) encryptReaction(ctx context.Context, about *types.MessageInfo, raw []byte, reaction *waE2E.ReactionMessage) (*waE2E.EncReactionMessage, error) {
-	encrypted, err := c.EncryptReaction(ctx, about, proto.Clone(reaction).(*waE2E.ReactionMessage))
-	if !errors.Is(err, whatsmeow.ErrOriginalMessageSecretNotFound) {
-		return encrypted, err
+// voteChange returns the change that replaces the account's vote in a poll.
+func (c *Client) voteChange(ctx context.Context, to types.JID, chat bridge.JID, v bridge.Vote) (change, error) {
+	var msg *waE2E.Message
+	err := c.encryptAbout(ctx, to, chat, v.Target, func(about *types.MessageInfo) (err error) {
+		msg, err = c.BuildPollVote(ctx, about, v.Options)
+		return err
+	})
+	if errors.Is(err, whatsmeow.ErrOriginalMessageSecretNotFound) {
+		return change{}, bridge.Invalid("the key of that poll is not known, and votes are encrypted with it: vote on the phone").Because(err)
 	}
-	secret, unread := convert.Secret(raw)
+	if err != nil {
+		return change{}, err
+	}
+	pn, _ := c.s.o.Own()
+	vote := bridge.PollVote{
+		Chat: chat, Target: v.Target.ID, Voter: pn, Hashes: whatsmeow.HashPollOptions(v.Options),
+		Timestamp: bridge.Millis(msg.GetPollUpdateMessage().GetSenderTimestampMS()),
+	}
+	return change{name: "vote", target: v.Target.ID, msg: msg, fact: func(bridge.Time) bridge.Fact { return vote }}, nil
+}
+
+// encryptAbout calls encrypt, which needs the secret of a stored message. If session.db has deleted
+// the secret (see [session.DB.KeepClean]), it is read from the store.
+func (c *Client) encryptAbout(ctx context.Context, to types.JID, chat bridge.JID, target bridge.Message, encrypt func(*types.MessageInfo) error) error {
+	sender := convert.WireJID(c.wireForm(ctx, chat, target.SenderJID))
+	about := &types.MessageInfo{ID: convert.OnWire(&target), MessageSource: types.MessageSource{Chat: to, Sender: sender, IsFromMe: target.FromMe, IsGroup: chat.IsGroup()}}
+	err := encrypt(about)
+	if !errors.Is(err, whatsmeow.ErrOriginalMessageSecretNotFound) {
+		return err
+	}
+	secret, unread := convert.Secret(target.Raw)
 	if unread != nil || len(secret) == 0 {
-		return nil, errors.Join(err, unread)
+		return errors.Join(err, unread)
 	}
 	if err := c.PutMessageSecret(ctx, about.Chat, about.Sender, about.ID, secret); err != nil {
-		return nil, err
+		return err
 	}
-	return c.EncryptReaction(ctx, about, reaction)
+	return encrypt(about)
 }

@@ -75,7 +75,7 @@ func pinCommand(e *environment, pins bool) *cobra.Command {
 	})
 	of := "bridged " + name + " +15557654321 3EB0A1B2C3D4E5F60718"
 	if pins {
-		addChoice(c.Flags(), &length, "for", "How long a message is pinned, 7d by default", "24h", "7d", "30d")
+		addChoice(c.Flags(), &length, "for", "For how long a message is pinned, as a `DURATION`; 7d by default", "24h", "7d", "30d")
 		of += " --for 24h"
 	}
 	addKey(c.Flags(), &what.Key)

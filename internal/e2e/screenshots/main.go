@@ -40,7 +40,7 @@ func main() {
 
 var loginLink = regexp.MustCompile(`(http://[^/\s]+)(/login\?once=\S+)`)
 
-// shot is a page to take a screenshot of, and the steps before it.
+// shot is a page for a screenshot, with the steps that open it.
 type shot struct {
 	name, path string
 	chat       string // the beginning of a chat's name, instead of a path
@@ -110,8 +110,8 @@ func readOnly(b *Browser, api *client.Client) {
 	b.Do(chromedp.SendKeys(chromedp.CSS("#token"), made.Secret+"\r"), Loads(".rail"))
 }
 
-// populate adds what the demo lacks: webhooks, one of them failing, a hook, a token, texts
-// with all their forms, and unread answers.
+// populate adds webhooks, of which one fails, a hook, a token, texts in all formats, and unread answers.
+// The demo has none of them.
 func populate(t testing.TB, api *client.Client) {
 	t.Helper()
 	ctx := t.Context()

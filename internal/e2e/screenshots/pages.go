@@ -113,7 +113,7 @@ func shots() []shot {
 	}
 }
 
-// readOnlyShots are what a visitor sees who may read one chat alone.
+// readOnlyShots are pages as a visitor sees them with a token that may only read one chat.
 func readOnlyShots() []shot {
 	return []shot{
 		{name: "reader-chats", path: "/console/chats"},
@@ -123,7 +123,7 @@ func readOnlyShots() []shot {
 	}
 }
 
-// consentShots are the pages on which programs ask for access.
+// consentShots are pages for consent.
 func consentShots(t testing.TB, address string) []shot {
 	claude := AccessLink(t, address, "Claude", "https://claude.ai/api/mcp/auth_callback")
 	local := AccessLink(t, address, "A program with a name that is much longer than names of programs", "http://127.0.0.1:3118/callback")

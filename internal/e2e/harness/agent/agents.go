@@ -39,7 +39,7 @@ const (
 )
 
 // Connect connects over HTTP with the newest version of the protocol. answer
-// replies to questions as a person would; nil means that there is none.
+// replies to questions as a person would; with nil the client takes no questions.
 func Connect(p *Process, t *testing.T, token string, answer func(*sdk.ElicitParams) string) (Agent, error) {
 	t.Helper()
 	return ConnectAs(p, t, WithoutSessions, token, answer)
@@ -147,7 +147,7 @@ func NewAgentScene(t *testing.T, settings ...string) AgentScene {
 	return s
 }
 
-// Relay connects through "bridged mcp", which has nothing but the bridge's address and a token.
+// Relay connects through "bridged mcp", which only gets the bridge's address and a token.
 func Relay(p *Process, t *testing.T, version, token string, answer func(*sdk.ElicitParams) string) (Agent, error) {
 	t.Helper()
 	cmd := exec.Command("bridged", "mcp")

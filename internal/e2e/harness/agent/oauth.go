@@ -72,7 +72,7 @@ func (o *Owner) Do(method, address, site string, form url.Values) Page {
 	return Page{resp, string(Must(io.ReadAll(resp.Body))(o.T))}
 }
 
-// Asked follows a client's link to the page for consent, over the login if there was none.
+// Asked follows a client's link to the page for consent, and logs in if the owner has not.
 func (o *Owner) Asked(link string) Page {
 	o.T.Helper()
 	// A link on another site comes without the cookie; the page then reloads itself.

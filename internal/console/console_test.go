@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-chi/chi/v5/middleware"
+
 	"github.com/rs/zerolog"
 
 	"bridged/internal/api/front"
@@ -33,7 +35,8 @@ type site struct {
 	status  string   // the answer about the account's status, unless empty
 	revoked bool     // no token is good any more
 	now     time.Time
-	header  http.Header // sent with each request
+	header  http.Header  // sent with each request
+	made    atomic.Int64 // changes that the API made
 }
 
 func newSite(t *testing.T, change ...func(*console.Options)) *site {
@@ -46,6 +49,7 @@ func newSite(t *testing.T, change ...func(*console.Options)) *site {
 	for _, c := range change {
 		c(&options)
 	}
+	options.API = s.counted(options.API)
 	var err error
 	if s.console, err = console.New(options); err != nil {
 		t.Fatal(err)
@@ -102,8 +106,20 @@ type answer struct {
 	body string
 }
 
+// counted counts the changes that an API makes.
+func (s *site) counted(api http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		watched := middleware.NewWrapResponseWriter(w, r.ProtoMajor)
+		api.ServeHTTP(watched, r)
+		if r.Method != http.MethodGet && !strings.HasSuffix(r.URL.Path, "/preview") && watched.Status() < http.StatusBadRequest {
+			s.made.Add(1)
+		}
+	})
+}
+
 func (s *site) do(method, path string, form url.Values) answer {
 	s.t.Helper()
+	made := s.made.Load()
 	req, err := http.NewRequestWithContext(s.t.Context(), method, s.server.URL+path, strings.NewReader(form.Encode()))
 	if err != nil {
 		s.t.Fatal(err)
@@ -125,6 +141,10 @@ func (s *site) do(method, path string, form url.Values) answer {
 	body, err := io.ReadAll(resp.Body)
 	if err != nil {
 		s.t.Fatal(err)
+	}
+	// The page of an action is another one, or a reload would repeat it. Calls of the explorer have a key instead.
+	if method == http.MethodPost && resp.StatusCode == http.StatusOK && strings.HasPrefix(resp.Header.Get("Content-Type"), "text/html") && s.made.Load() > made && !strings.HasPrefix(path, "/console/api/") {
+		s.t.Errorf("POST %s made a change, and answered with a page that a reload would post again", path)
 	}
 	return answer{resp, string(body)}
 }

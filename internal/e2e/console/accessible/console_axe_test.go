@@ -228,6 +228,14 @@ func TestConsole_PagesFitTheirWindows(t *testing.T) {
 			b.WantInside(what, "main *:not(.vh, .vh *, svg *, pre *, .menu-box, .menu-box *, .scroll *, .tabs *)")
 		}
 	}
+	for _, width := range []int64{1440, 768, 390} {
+		b.Resize(width, 900, false)
+		b.Open("/console/chats")
+		b.ClickOn(".pane-menu summary")
+		for _, entry := range []string{`[href="/console/search"]`, `[href*=archived]`, `[href="/console/import"]`} {
+			b.WantSeen(".pane-menu .menu-box " + entry)
+		}
+	}
 	b.FaultsOf(http.StatusBadRequest)
 	b.WantNoFaults()
 }

@@ -32,9 +32,10 @@ const findPoint = `(one, scrolls, whole) => {
 	const x = (box.left + box.right) / 2, y = (box.top + box.bottom) / 2;
 	const isInside = box.left > -1 && box.top > -1 && box.right < innerWidth + 1 && box.bottom < innerHeight + 1;
 	const top = document.elementFromPoint(x, y);
-	if (!isInside || !target.contains(top)) {
+	const isWhole = isInside && [box.left + 3, x, box.right - 3].every((at) => target.contains(document.elementFromPoint(at, y)));
+	if (!isWhole) {
 		if (scrolls) target.scrollIntoView({ block: "center", inline: "nearest", behavior: "instant" });
-		return not(isInside ? "it is covered by " + top?.outerHTML.slice(0, 200) : "it is outside of the window: " + JSON.stringify(box));
+		return not(isInside ? "it is covered, in its middle by " + top?.outerHTML.slice(0, 200) : "it is outside of the window: " + JSON.stringify(box));
 	}
 	const last = target.lastPoint;
 	target.lastPoint = { x, y };

@@ -24,7 +24,7 @@ func (e *environment) groupCommand() *cobra.Command {
 		e.membersCommand(bridge.ParticipantRemove, "Remove people from a group."),
 		e.membersCommand(bridge.ParticipantPromote, "Make members admins of a group."),
 		e.membersCommand(bridge.ParticipantDemote, "Make admins of a group ordinary members."),
-		e.groupLinkCommand(), e.joinCommand(), e.leaveCommand(), e.requestsCommand(),
+		e.groupLinkCommand(), e.joinCommand(), invitedCommand(e), e.leaveCommand(), e.requestsCommand(),
 		e.membersCommand(bridge.ParticipantApprove, "Approve people who ask to join a group."),
 		e.membersCommand(bridge.ParticipantReject, "Reject people who ask to join a group."),
 	)
@@ -112,6 +112,12 @@ func (e *environment) joinCommand() *cobra.Command {
 	return example(e.keyedCommand("join <link>", "Join a group with its invite link, and print its JID.", func(ctx context.Context, s *shell.Shell, args []string, key string) error {
 		return s.JoinGroup(ctx, args[0], key)
 	}), "bridged group join https://chat.whatsapp.com/AbCdEfGhIjKlMnOpQrStUv")
+}
+
+func invitedCommand(e *environment) *cobra.Command {
+	return example(e.shellCommand("invited <link>", "Show the group that an invite link leads to, without joining it.", func(ctx context.Context, s *shell.Shell, args []string) error {
+		return s.InvitedGroup(ctx, args[0])
+	}), "bridged group invited https://chat.whatsapp.com/AbCdEfGhIjKlMnOpQrStUv")
 }
 
 func (e *environment) leaveCommand() *cobra.Command {

@@ -63,6 +63,19 @@ func getInvite(in *input) (any, error) {
 	return in.Account.GroupLink(in.ctx(), jid)
 }
 
+// getInvitedGroup describes the group of a link, which the account need not be in.
+func getInvitedGroup(in *input) (any, error) {
+	code, err := parseLink(in.pathID("code"))
+	keep(in, code, err)
+	if in.err != nil {
+		return nil, in.err
+	}
+	if err := in.Account.Ready(); err != nil {
+		return nil, err
+	}
+	return in.Account.InvitedGroup(in.ctx(), code)
+}
+
 func revokeInvite(in *input) (any, error) {
 	jid := in.pathGroup()
 	return requestOnce(in, nil, keyedRequest{

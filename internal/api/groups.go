@@ -35,6 +35,8 @@ type GroupAdmin interface {
 	ChangeParticipants(ctx context.Context, change bridge.ParticipantsChange) ([]bridge.ParticipantResult, error)
 	JoinRequests(ctx context.Context, jid bridge.JID) ([]bridge.JoinRequest, error)
 	GroupLink(ctx context.Context, jid bridge.JID) (bridge.GroupLink, error)
+	// InvitedGroup describes the group of a link.
+	InvitedGroup(ctx context.Context, code string) (bridge.InvitedGroup, error)
 	// RevokeGroupLink replaces the link. before is the code before an earlier attempt, if any.
 	RevokeGroupLink(ctx context.Context, jid bridge.JID, before string) (bridge.GroupLink, error)
 	JoinGroup(ctx context.Context, code string, again bool) (bridge.GroupJoin, error)

@@ -115,6 +115,11 @@ func (g *groupAdmin) SetGroupPicture(_ context.Context, jid bridge.JID, picture 
 	return "the new one", g.called(pictureCall{jid, image.Pt(head.Width, head.Height), before})
 }
 
+func (g *groupAdmin) InvitedGroup(_ context.Context, code string) (bridge.InvitedGroup, error) {
+	link := bridge.GroupLink{JID: club, Link: bridge.InviteLinkPrefix + code, Code: code}
+	return bridge.InvitedGroup{GroupLink: link, Name: "Readers", Participants: 12}, nil
+}
+
 func (g *groupAdmin) JoinGroup(_ context.Context, code string, again bool) (bridge.GroupJoin, error) {
 	return bridge.GroupJoin{JID: club, Status: bridge.GroupPending}, g.called(joinCall{code, again})
 }

@@ -162,6 +162,7 @@ var everyRoute = []route{
 	},
 	{method: "DELETE", path: "/api/groups/" + string(club) + "/picture", gated: true, socket: true, missing: "/api/groups/999@g.us/picture"},
 	{method: "GET", path: "/api/groups/" + string(club) + "/invite", socket: true, missing: "/api/groups/999@g.us/invite"},
+	{method: "GET", path: "/api/groups/invites/AbCdEfGhIjKlMnOpQrStUv", socket: true},
 	{method: "DELETE", path: "/api/groups/" + string(club) + "/invite", gated: true, socket: true, missing: "/api/groups/999@g.us/invite"},
 	{method: "GET", path: "/api/messages/media/" + string(grace) + "/F1", socket: true, invalid: "?disposition=x", missing: "/api/messages/media/" + string(grace) + "/M1"},
 	{method: "GET", path: "/api/messages/media-info/" + string(grace) + "/F1", missing: "/api/messages/media-info/" + string(grace) + "/M1"},

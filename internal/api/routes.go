@@ -128,6 +128,7 @@ func (s *server) routes() chi.Router {
 	// Groups
 	everywhere.Post("/api/groups", s.handle(createGroup))
 	everywhere.Post("/api/groups/join", s.handle(joinGroup))
+	account.Get("/api/groups/invites/{code}", s.handle(getInvitedGroup))
 	send.Patch("/api/groups/{jid}", s.handle(updateGroup))
 	send.Put("/api/groups/{jid}/picture", s.handle(setGroupPicture))
 	send.Delete("/api/groups/{jid}/picture", s.handle(removeGroupPicture))

@@ -67,6 +67,7 @@ var reaches = map[string]reach{
 	"POST /api/groups/{jid}/requests":     {scope: "send"},
 	"POST /api/groups/{jid}/leave":        {scope: "send"},
 	"GET /api/groups/{jid}/invite":        {scope: "read"},
+	"GET /api/groups/invites/{code}":      {scope: "read", whole: true},
 	"DELETE /api/groups/{jid}/invite":     {scope: "send"},
 	"PUT /api/groups/{jid}/picture":       {scope: "send"},
 	"DELETE /api/groups/{jid}/picture":    {scope: "send"},

@@ -116,6 +116,18 @@ type GroupLink struct {
 	Code string `json:"code"`
 }
 
+// InvitedGroup describes the group that an invite link leads to.
+type InvitedGroup struct {
+	GroupLink
+	Name         string `json:"name"`
+	Topic        string `json:"topic"`
+	OwnerJID     JID    `json:"ownerJid"`
+	CreatedAt    *Time  `json:"createdAt"`
+	Participants int    `json:"participants"`
+	IsAnnounce   bool   `json:"isAnnounce"`
+	JoinApproval bool   `json:"joinApproval"`
+}
+
 // InviteLinkPrefix is the start of every group's link. The code follows it.
 const InviteLinkPrefix = "https://chat.whatsapp.com/"
 

@@ -81,6 +81,11 @@ func (c *Client) GroupLink(ctx context.Context, jid bridge.JID) (bridge.GroupLin
 	return call[bridge.GroupLink](ctx, c, http.MethodGet, groupPath(jid)+"/invite", nil)
 }
 
+// InvitedGroup describes the group of an invite link, by the code in the link, without joining it.
+func (c *Client) InvitedGroup(ctx context.Context, code string) (bridge.InvitedGroup, error) {
+	return call[bridge.InvitedGroup](ctx, c, http.MethodGet, "/api/groups/invites/"+pathID(code), nil)
+}
+
 // RevokeGroupLink revokes the link of a group and returns the new one.
 func (c *Client) RevokeGroupLink(ctx context.Context, jid bridge.JID, key string) (link bridge.GroupLink, err error) {
 	err = c.CallOnce(ctx, http.MethodDelete, groupPath(jid)+"/invite", nil, key, &link)

@@ -58,6 +58,10 @@ func (a *account) LeaveGroup(context.Context, bridge.JID, bool) error {
 	return nil
 }
 
+func (a *account) InvitedGroup(_ context.Context, code string) (bridge.InvitedGroup, error) {
+	return bridge.InvitedGroup{GroupLink: linkOf(code), Name: "Readers"}, nil
+}
+
 func (a *account) JoinGroup(_ context.Context, code string, _ bool) (bridge.GroupJoin, error) {
 	a.act("join " + code)
 	return bridge.GroupJoin{JID: club, Status: bridge.GroupJoined}, nil

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strconv"
+	"strings"
 
 	"bridged/internal/bridge"
 	"bridged/internal/client"
@@ -209,6 +211,27 @@ func (s *Shell) GroupLink(ctx context.Context, group, key string, reset bool) er
 		return s.printJSON(answer.Body)
 	}
 	return s.print("%s\n", Printable(link.Link))
+}
+
+// InvitedGroup prints the group that an invite link leads to.
+func (s *Shell) InvitedGroup(ctx context.Context, link string) error {
+	code := strings.TrimPrefix(strings.TrimSpace(link), bridge.InviteLinkPrefix)
+	var answer client.Answer
+	g, err := s.API.Answering(&answer).InvitedGroup(ctx, code)
+	switch {
+	case err != nil:
+		return err
+	case s.JSON:
+		return s.printJSON(answer.Body)
+	}
+	approval := ""
+	if g.JoinApproval {
+		approval = "an admin has to approve"
+	}
+	return s.properties([][2]string{
+		{"Name", g.Name}, {"JID", string(g.JID)}, {"Description", g.Topic}, {"Members", strconv.Itoa(g.Participants)},
+		{"Owner", string(g.OwnerJID)}, {"Created", s.when(g.CreatedAt)}, {"Joining", approval},
+	})
 }
 
 // JoinGroup joins a group with its link, and prints its JID.

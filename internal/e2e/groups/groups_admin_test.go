@@ -241,6 +241,16 @@ func TestGroupAdmin_Joins(t *testing.T) {
 	group.Limit(1024)
 	Refused(t, join(bridge.InviteLinkPrefix+"AbCdEfGhIjKlMnOpQrStUv"), http.StatusNotFound, bridge.CodeInviteInvalid, "no group has this link")
 
+	code := strings.TrimPrefix(link, bridge.InviteLinkPrefix)
+	before := Must(c.Bridge.API.InvitedGroup(Within(t), code))(t)
+	if before.JID != g.JID || before.Name != "Choir" || before.Participants != 2 || before.OwnerJID != bridge.PhoneJID(c.Ben.Number()) || before.Link != link || before.JoinApproval {
+		t.Errorf("the link leads to %+v", before)
+	}
+	preview := func(code string) apitest.Response { return c.Bridge.Get("/api/groups/invites/" + code) }
+	Refused(t, preview("AbCdEfGhIjKlMnOpQrStUv"), http.StatusNotFound, bridge.CodeInviteInvalid, "no group has this link")
+	Refused(t, preview("short"), http.StatusBadRequest, bridge.CodeInvalid, "link of a group")
+	Refused(t, c.Bridge.Get(g.Path("")), http.StatusNotFound, bridge.CodeNotFound)
+
 	joined := CallOnce[bridge.GroupJoin](t, c.Bridge, "POST", "/api/groups/join", Object{"link": link}, "join")
 	if joined.JID != g.JID || joined.Status != bridge.GroupJoined {
 		t.Errorf("joined %+v", joined)
@@ -261,6 +271,7 @@ func TestGroupAdmin_Joins(t *testing.T) {
 		t.Fatal(err)
 	}
 	Refused(t, join(link), http.StatusNotFound, bridge.CodeInviteInvalid, "revoked this link")
+	Refused(t, preview(code), http.StatusNotFound, bridge.CodeInviteInvalid, "revoked this link")
 
 	closed := NewGroup(t, c.Anna, simnet.GroupOptions{Subject: "Board", Members: []*simnet.Phone{c.Ben}})
 	if err := closed.SetApproval(Within(t), c.Anna, true); err != nil {

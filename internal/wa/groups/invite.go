@@ -30,6 +30,27 @@ func groupLinkOf(jid bridge.JID, code string) bridge.GroupLink {
 	return bridge.GroupLink{JID: jid, Link: bridge.InviteLinkPrefix + code, Code: code}
 }
 
+// InvitedGroup describes the group of a link without joining it.
+func (gs *Groups) InvitedGroup(ctx context.Context, code string) (bridge.InvitedGroup, error) {
+	ctx, c, end, err := gs.connect(ctx, queryTimeout)
+	if err != nil {
+		return bridge.InvitedGroup{}, err
+	}
+	defer end()
+	info, err := c.GetGroupInfoFromLink(ctx, code)
+	switch {
+	case iqCode(err) != 0:
+		return bridge.InvitedGroup{}, c.joinRefusal(err)
+	case err != nil:
+		return bridge.InvitedGroup{}, QueryError(err)
+	}
+	g := convert.Group(info)
+	return bridge.InvitedGroup{
+		GroupLink: groupLinkOf(g.JID, code), Name: g.Name, Topic: g.Topic, OwnerJID: gs.o.Store.Canonical(g.OwnerJID), CreatedAt: g.CreatedAt,
+		Participants: max(info.ParticipantCount, len(g.Participants)), IsAnnounce: g.IsAnnounce, JoinApproval: g.JoinApproval,
+	}, nil
+}
+
 // RevokeGroupLink revokes a group's link and returns the new one. If an earlier attempt may have
 // revoked it, before is the link's code before that attempt.
 func (gs *Groups) RevokeGroupLink(ctx context.Context, jid bridge.JID, before string) (bridge.GroupLink, error) {

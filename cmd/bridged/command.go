@@ -45,7 +45,7 @@ func (e *environment) newRoot() *cobra.Command {
 			e.deleteCommand(), e.typingCommand(), e.scheduledCommand(),
 		}},
 		{"Change chats:", slices.Concat(e.chatStateCommands(), []*cobra.Command{
-			blockCommand(e, "block", true), blockCommand(e, "unblock", false), e.groupCommand(), historyCommand(e), e.importChatCommand(), e.importsCommand(),
+			blockCommand(e, "block", true), blockCommand(e, "unblock", false), saveCommand(e), unsaveCommand(e), e.groupCommand(), historyCommand(e), e.importChatCommand(), e.importsCommand(),
 		})},
 		{"Connect other programs:", []*cobra.Command{e.webhooksCommand(), e.hooksCommand(), e.tokenCommand(), e.mcpCommand(), e.chatwootCommand()}},
 		{"Maintain it:", []*cobra.Command{e.statusCommand(), e.configCommand(), e.reconnectCommand(), e.logoutCommand(), e.backupCommand(), e.restoreCommand(), e.reindexCommand(), e.healthcheckCommand(), e.versionCommand(), manCommand(e, root)}},

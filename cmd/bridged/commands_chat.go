@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -121,6 +122,34 @@ func blockCommand(e *environment, name string, block bool) *cobra.Command {
 	})
 	addKey(c.Flags(), &key)
 	return example(c, "bridged "+name+" +15557654321")
+}
+
+// saveCommand returns the command that saves people in the address book, and unsaveCommand the one that
+// removes them.
+func saveCommand(e *environment) *cobra.Command {
+	var key string
+	var name bridge.ContactName
+	const help = "Save a person in the account's address book, on all of its devices.\n\n<person> is " + chatNames + "\nA number that is not known yet is looked up first."
+	c := e.shellCommand("save <person> <name>", help, func(ctx context.Context, s *shell.Shell, args []string) error {
+		name.Full = args[1]
+		if strings.TrimSpace(name.Full) == "" {
+			return shell.Usage("the name is empty: use \"bridged unsave\" to remove a person from the address book")
+		}
+		return s.SaveName(ctx, args[0], key, name)
+	})
+	c.Flags().StringVar(&name.First, "first", "", "The first `NAME`; by default the first word")
+	addKey(c.Flags(), &key)
+	return example(c, `bridged save +15557654321 "Grace Hopper"`)
+}
+
+func unsaveCommand(e *environment) *cobra.Command {
+	var key string
+	const help = "Remove a person from the account's address book.\n\n<person> is " + chatNames
+	c := e.shellCommand("unsave <person>", help, func(ctx context.Context, s *shell.Shell, args []string) error {
+		return s.SaveName(ctx, args[0], key, bridge.ContactName{})
+	})
+	addKey(c.Flags(), &key)
+	return example(c, "bridged unsave +15557654321")
 }
 
 func historyCommand(e *environment) *cobra.Command {

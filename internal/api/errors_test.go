@@ -169,6 +169,7 @@ func TestErrors_EveryRefusalOfTheAccountHasItsStatus(t *testing.T) {
 	blocking := maps.Clone(changing)
 	blocking[bridge.CodeNotOnNetwork] = 400
 	codes := map[string]map[bridge.Code]int{
+		"PATCH /api/contacts/" + string(grace):             changing,
 		"POST /api/contacts/" + string(grace) + "/block":   blocking,
 		"DELETE /api/contacts/" + string(grace) + "/block": blocking,
 		"PATCH /api/chats/" + string(grace):                changing,

@@ -16,7 +16,7 @@ const (
 
 func listContacts(in *input) (any, error) {
 	return answerPage(in, "contacts", bridge.ContactQuery{
-		Q: in.text("q"), Among: in.queryChats("jid"), Limit: in.limit(maxPage), Cursor: in.text("cursor"), Only: in.caller().Chats,
+		Q: in.text("q"), Among: in.queryChats("jid"), Saved: in.choice("saved"), Blocked: in.choice("blocked"), Limit: in.limit(maxPage), Cursor: in.text("cursor"), Only: in.caller().Chats,
 	}, in.Store.Contacts)
 }
 

@@ -43,6 +43,10 @@ var everyRoute = []route{
 	{method: "GET", path: "/api/groups/" + string(club) + "/picture", socket: true, invalid: "?size=x", missing: "/api/groups/999@g.us/picture"},
 	{method: "POST", path: "/api/contacts/check", socket: true, body: `{"phones":["+1 555 765 4321"]}`, invalid: `{"phones":[]}`},
 	{
+		method: "PATCH", path: "/api/contacts/" + string(grace), sends: true, socket: true, acts: true,
+		body: `{"name":"Grace Hopper"}`, invalid: `{"firstName":"Grace"}`, missing: "/api/contacts/99999999999@lid",
+	},
+	{
 		method: "POST", path: "/api/contacts/" + string(grace) + "/block", sends: true, socket: true, acts: true,
 		invalid: `{"x":1}`, missing: "/api/contacts/999@s.whatsapp.net/block",
 	},

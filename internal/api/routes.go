@@ -59,6 +59,7 @@ func (s *server) routes() chi.Router {
 	read.Get("/api/contacts/{jid}/picture", s.handle(getContactPicture))
 	read.Get("/api/groups/{jid}/picture", s.handle(getGroupPicture))
 	read.Post("/api/contacts/check", s.handle(checkNumbers))
+	send.Patch("/api/contacts/{jid}", s.handle(updateContact))
 	send.Post("/api/contacts/{jid}/block", s.handle(blockContact))
 	send.Delete("/api/contacts/{jid}/block", s.handle(unblockContact))
 

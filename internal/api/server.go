@@ -65,6 +65,8 @@ type Account interface {
 	UpdateChat(ctx context.Context, chat bridge.Chat, patch bridge.ChatPatch) error
 	// Block blocks a person, or unblocks them.
 	Block(ctx context.Context, person bridge.JID, block bool) error
+	// SaveName saves a person's name in the address book, or removes the person from it.
+	SaveName(ctx context.Context, person bridge.JID, name bridge.ContactName) error
 	// Type shows a presence in a chat, and returns when it ends; zero for paused.
 	Type(ctx context.Context, chat bridge.JID, state bridge.TypingState) (bridge.Time, error)
 	RejectCall(ctx context.Context, call bridge.Call) error

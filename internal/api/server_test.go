@@ -246,6 +246,13 @@ func (a *account) Block(ctx context.Context, person bridge.JID, block bool) erro
 	return a.store.Save(ctx, bridge.Block{JID: person, IsBlocked: block})
 }
 
+func (a *account) SaveName(ctx context.Context, person bridge.JID, name bridge.ContactName) error {
+	if err := a.do(ctx, fmt.Sprintf("name %s %q %q", person, name.Full, name.First)); err != nil {
+		return err
+	}
+	return a.store.Save(ctx, bridge.Contact{JID: person, Name: &name.Full})
+}
+
 func (a *account) Type(ctx context.Context, chat bridge.JID, state bridge.TypingState) (until bridge.Time, err error) {
 	if state != bridge.TypingPaused {
 		until = bridge.At(noon)

@@ -14,6 +14,12 @@ type KnownContact struct {
 	ChatJID      JID     `json:"chatJid"` // empty if there is no chat with them
 }
 
+// ContactName is a person's entry in the account's address book. An empty Full means no entry.
+type ContactName struct {
+	Full, First string
+	Username    *string // the person's username, which entries of people without a number repeat
+}
+
 // Block reports that the account has blocked a person, or unblocked them.
 type Block struct {
 	JID       JID
@@ -28,13 +34,16 @@ func (Blocklist) fact() {}
 
 // ContactQuery asks for a page of the list of contacts. Q is part of a name, of the username, or
 // of the phone number in any common spelling. Among, if not nil, lists the people to search.
-// Only, if not nil, lists the people who may be shown.
+// Only, if not nil, lists the people who may be shown. Saved and Blocked, if not nil, select people
+// who are in the address book, who are blocked, or the others.
 type ContactQuery struct {
-	Only   []JID
-	Among  []JID
-	Q      string
-	Limit  int
-	Cursor string
+	Only    []JID
+	Among   []JID
+	Q       string
+	Saved   *bool
+	Blocked *bool
+	Limit   int
+	Cursor  string
 }
 
 // NoContact returns the error for a person who is not stored.

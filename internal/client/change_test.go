@@ -77,6 +77,24 @@ func TestBlock_NamesThePerson(t *testing.T) {
 	})
 }
 
+func TestSaveName_NamesThePerson(t *testing.T) {
+	both(t, func(t *testing.T, b *bridgeUnderTest) {
+		b.know(said(club, "ONE", "hello", 0))
+		for _, name := range []bridge.ContactName{{Full: "Grace Hopper"}, {Full: "Grace Hopper", First: "Amazing"}, {}} {
+			if err := b.SaveName(t.Context(), grace, name, ""); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var want []string
+		for _, entry := range []string{`"Grace Hopper" "Grace"`, `"Grace Hopper" "Amazing"`, `"" ""`} {
+			want = append(want, "name "+string(grace)+" "+entry)
+		}
+		if !slices.Equal(b.account.acts, want) {
+			t.Errorf("done %v, want %v", b.account.acts, want)
+		}
+	})
+}
+
 func TestActs_NameTheChat(t *testing.T) {
 	both(t, func(t *testing.T, b *bridgeUnderTest) {
 		b.know(said(club, "ONE", "hello", 0))

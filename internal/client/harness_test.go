@@ -187,6 +187,13 @@ func (a *account) Block(_ context.Context, person bridge.JID, block bool) error 
 	return nil
 }
 
+func (a *account) SaveName(_ context.Context, person bridge.JID, name bridge.ContactName) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.acts = append(a.acts, fmt.Sprintf("name %s %q %q", person, name.Full, name.First))
+	return nil
+}
+
 func (a *account) Type(_ context.Context, chat bridge.JID, state bridge.TypingState) (bridge.Time, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -11,7 +11,7 @@ import (
 
 // Contacts returns a page of the stored people, by name.
 func (c *Client) Contacts(ctx context.Context, q bridge.ContactQuery) (bridge.Page[bridge.KnownContact], error) {
-	path := query{"q": q.Q, "jid": bridge.Join(q.Among, ","), "limit": number(q.Limit), "cursor": q.Cursor}.on("/api/contacts")
+	path := query{"q": q.Q, "jid": bridge.Join(q.Among, ","), "saved": choice(q.Saved), "blocked": choice(q.Blocked), "limit": number(q.Limit), "cursor": q.Cursor}.on("/api/contacts")
 	return getPage[bridge.KnownContact](ctx, c, path, "contacts")
 }
 
@@ -23,6 +23,16 @@ func (c *Client) AllContacts(ctx context.Context, q bridge.ContactQuery) iter.Se
 // Contact returns one stored person.
 func (c *Client) Contact(ctx context.Context, jid bridge.JID) (bridge.KnownContact, error) {
 	return call[bridge.KnownContact](ctx, c, http.MethodGet, "/api/contacts/"+jid.Escaped(), nil)
+}
+
+// SaveName saves a person's name in the account's address book. An empty full name removes the
+// person from it; an empty first name is the first word. For the key see Send.
+func (c *Client) SaveName(ctx context.Context, person bridge.JID, name bridge.ContactName, key string) error {
+	fields := map[string]string{"name": name.Full}
+	if name.First != "" {
+		fields["firstName"] = name.First
+	}
+	return c.CallOnce(ctx, http.MethodPatch, "/api/contacts/"+person.Escaped(), fields, key, nil)
 }
 
 // Block blocks a person. For the key see Send.

@@ -177,6 +177,42 @@ func TestPictures_AreCachedByBrowsers(t *testing.T) {
 	}
 }
 
+// The scope send permits saving names. The form shows a refusal with what was typed.
+func TestPerson_IsSavedAndRemoved(t *testing.T) {
+	t.Parallel()
+	const page = "/console/people/15550100301%40s.whatsapp.net"
+	refused := false
+	s, all := overAPI(t, map[string]http.HandlerFunc{
+		"/api/contacts/" + grace: func(w http.ResponseWriter, r *http.Request) {
+			switch {
+			case r.Method == http.MethodGet:
+				replies(knownContact(grace, "Grace", ""))(w, r)
+			case refused:
+				refusesWith(http.StatusServiceUnavailable, "not_connected", "the account is not connected")(w, r)
+			default:
+				replies(`{"ok":true}`)(w, r)
+			}
+		},
+	})
+	csrf := s.logIn().csrf()
+	if body := s.get(page).want(t, http.StatusOK, "").body; !strings.Contains(body, `name="name" value="Grace"`) || !strings.Contains(body, `id="unsave"`) {
+		t.Errorf("the form is not shown:\n%s", body)
+	}
+	for _, name := range []string{"Grace Hopper", ""} {
+		*all = nil
+		s.do(http.MethodPost, page+"/name", url.Values{"name": {name}}).want(t, http.StatusForbidden, "")
+		s.do(http.MethodPost, page+"/name", url.Values{"csrf": {csrf}, "name": {name}}).want(t, http.StatusSeeOther, page)
+		if done := writes(*all); len(done) != 1 || done[0].method != http.MethodPatch || !strings.Contains(done[0].body, `"name":"`+name+`"`) {
+			t.Errorf("%q sent %+v", name, done)
+		}
+	}
+	refused = true
+	body := s.do(http.MethodPost, page+"/name", url.Values{"csrf": {csrf}, "name": {"Typed"}}).want(t, http.StatusServiceUnavailable, "").body
+	if !strings.Contains(body, "The account is not connected.") || !strings.Contains(body, `value="Typed"`) {
+		t.Errorf("a refusal:\n%s", body)
+	}
+}
+
 // The scope send permits blocking and unblocking. The form shows a refusal.
 func TestPerson_IsBlockedAndUnblocked(t *testing.T) {
 	t.Parallel()

@@ -83,6 +83,25 @@ func (s *Shell) Block(ctx context.Context, who, key string, block bool) error {
 	return s.printDone(answer, "%s %s.", did, person)
 }
 
+// SaveName saves a person's name in the account's address book, or removes the person from it if the name
+// is empty.
+func (s *Shell) SaveName(ctx context.Context, who, key string, name bridge.ContactName) error {
+	person, err := s.findPerson(ctx, who)
+	if err != nil {
+		return err
+	}
+	answer, err := s.changeOnce(ctx, key, func(ctx context.Context, api *client.Client, key string) error {
+		return api.SaveName(ctx, person, name, key)
+	})
+	if err != nil {
+		return err
+	}
+	if name.Full == "" {
+		return s.printDone(answer, "Removed %s from the address book.", person)
+	}
+	return s.printDone(answer, "Saved %s as %s.", person, name.Full)
+}
+
 // ShowTyping shows the account as typing or recording in a chat for some seconds, or ends that.
 func (s *Shell) ShowTyping(ctx context.Context, who string, state bridge.TypingState) error {
 	chat, err := s.find(ctx, who)

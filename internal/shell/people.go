@@ -24,20 +24,15 @@ func personName(p bridge.KnownContact) string {
 
 // Contacts prints people, by name.
 func (s *Shell) Contacts(ctx context.Context, q Contacts) error {
-	size := pageOf(q.Limit)
-	if q.Saved || q.Blocked {
-		size = maxPage // few people of a page may match
+	wanted := bridge.ContactQuery{Q: q.Q, Limit: pageOf(q.Limit)}
+	if q.Saved {
+		wanted.Saved = new(true)
 	}
-	people := func(yield func(bridge.KnownContact, error) bool) {
-		for person, err := range s.API.AllContacts(ctx, bridge.ContactQuery{Q: q.Q, Limit: size}) {
-			wanted := (!q.Saved || person.IsSaved) && (!q.Blocked || person.IsBlocked)
-			if (err != nil || wanted) && !yield(person, err) {
-				return
-			}
-		}
+	if q.Blocked {
+		wanted.Blocked = new(true)
 	}
 	columns := []column{{title: "NAME", most: 32, flexible: true}, {title: "JID"}, {title: "USERNAME"}, {title: "SAVED"}, {title: "BLOCKED"}}
-	return list(s, people, q.Limit, "There are no such contacts.", columns, func(p bridge.KnownContact) []string {
+	return list(s, s.API.AllContacts(ctx, wanted), q.Limit, "There are no such contacts.", columns, func(p bridge.KnownContact) []string {
 		return []string{personName(p), string(p.JID), atName(p.Username), yesOrNo(p.IsSaved), yesOrNo(p.IsBlocked)}
 	})
 }

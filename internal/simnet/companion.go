@@ -3,6 +3,7 @@ package simnet
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"go.mau.fi/libsignal/keys/prekey"
@@ -192,6 +193,28 @@ func (p *Phone) SetContact(ctx context.Context, number, fullName, firstName stri
 	}
 	p.net.Mu.Unlock()
 	return p.changeBook(ctx, 2, &waSyncAction.SyncActionValue{ContactAction: action}, appstate.IndexContact, pn)
+}
+
+// Contact returns the names of a person in the phone's address book, as all of the account's devices have changed it; empty if the person
+// is not in it.
+func (p *Phone) Contact(ctx context.Context, person types.JID) (fullName, firstName string, err error) {
+	if _, err := p.beginAppState(ctx); err != nil {
+		return "", "", err
+	}
+	mutations, _, err := p.readCollection(ctx, string(appstate.WAPatchCriticalUnblockLow))
+	names := p.namesOf(person)
+	for _, m := range mutations {
+		if len(m.Index) < 2 || !slices.Contains(names, m.Index[1]) {
+			continue
+		}
+		if action := m.Action.GetContactAction(); action != nil && m.Index[0] == appstate.IndexContact {
+			return action.GetFullName(), action.GetFirstName(), nil
+		}
+		if action := m.Action.GetLidContactAction(); action != nil && m.Index[0] == appstate.IndexLIDContact {
+			return action.GetFullName(), action.GetFirstName(), nil
+		}
+	}
+	return "", "", err
 }
 
 // SetLIDContact adds a person without a number to the account's address book, which the companions share. An empty username means that the

@@ -107,7 +107,8 @@ type personPage struct {
 	Chat    bridge.JID
 	Known   bool // whether their chat is stored
 	You     bool
-	Blocks  bool // whether the visitor may block and unblock them
+	Changes bool   // whether the visitor may save and block them
+	Saved   string // the name in the form
 	Key     string
 	Fault   fault
 	Curl    string
@@ -136,7 +137,10 @@ func showPersonPage(req *frame.Request, status int, f fault) error {
 	if contact.Phone != nil {
 		page.Number = "+" + *contact.Phone
 	}
-	page.Blocks = req.Sends() && !page.You && contact.JID.IsPerson()
+	if page.Saved = contact.Name; f.Form == "name" {
+		page.Saved = req.PostForm.Get("name")
+	}
+	page.Changes = req.Sends() && !page.You && contact.JID.IsPerson()
 	return req.ShowAs(status, "person", page.Name, page)
 }
 
@@ -151,6 +155,24 @@ func BlockPerson(req *frame.Request) error {
 		return req.Done(err, text, view.PersonPath(req.Chat))
 	}
 	f, status, err := faultOf("block", err)
+	if err != nil {
+		return err
+	}
+	return showPersonPage(req, status, f)
+}
+
+// SavePerson saves a person's name in the address book, or removes the person from it if the name is empty.
+// The form shows a refusal.
+func SavePerson(req *frame.Request) error {
+	name, text := strings.TrimSpace(req.PostForm.Get("name")), "Saved."
+	if name == "" {
+		text = "Removed from your contacts."
+	}
+	err := req.API.SaveName(req.Context(), req.Chat, bridge.ContactName{Full: name}, req.Key())
+	if err == nil {
+		return req.Done(err, text, view.PersonPath(req.Chat))
+	}
+	f, status, err := faultOf("name", err)
 	if err != nil {
 		return err
 	}

@@ -54,6 +54,12 @@ func (r *Snapshot) ContactsQuery(q bridge.ContactQuery) (string, []any) {
 			f.Add(onlyPeople, named, named)
 		}
 	}
+	if q.Saved != nil {
+		f.Add("(p.name != '') = ?", *q.Saved)
+	}
+	if q.Blocked != nil {
+		f.Add("p.blocked = ?", *q.Blocked)
+	}
 	var nameless bool
 	var sortKey string
 	var id int64

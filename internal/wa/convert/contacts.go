@@ -11,8 +11,15 @@ import (
 	"go.mau.fi/whatsmeow/proto/waSyncAction"
 	"go.mau.fi/whatsmeow/types"
 	"go.mau.fi/whatsmeow/types/events"
+	"google.golang.org/protobuf/proto"
 
 	"bridged/internal/bridge"
+)
+
+// The versions of entries in the account's address book.
+const (
+	contactVersion    = 2
+	lidContactVersion = 1
 )
 
 // ContactFacts returns a change in the account's address book.
@@ -23,6 +30,26 @@ func ContactFacts(e *events.Contact) []bridge.Fact {
 		facts = append(facts, bridge.Identity{PN: JID(e.JID), LID: other})
 	}
 	return append(facts, bridge.Contact{JID: JID(e.JID), Name: &name, Username: optional(e.Action.GetUsername())})
+}
+
+// NamePatch returns the change that saves a person's name in the account's address book: under the
+// number if it is known, otherwise under the LID. For a removal only the index counts.
+func NamePatch(person, lid types.JID, name bridge.ContactName) appstate.PatchInfo {
+	entry := appstate.MutationInfo{Index: []string{appstate.IndexLIDContact, person.String()}, Version: lidContactVersion, Value: &waSyncAction.SyncActionValue{
+		LidContactAction: &waSyncAction.LidContactAction{FullName: &name.Full, FirstName: &name.First, Username: name.Username},
+	}}
+	if person.Server == types.DefaultUserServer {
+		action := &waSyncAction.ContactAction{
+			FullName: &name.Full, FirstName: &name.First, PnJID: proto.String(person.String()), SaveOnPrimaryAddressbook: proto.Bool(true),
+		}
+		if lid.Server == types.HiddenUserServer {
+			action.LidJID = proto.String(lid.String())
+		}
+		entry = appstate.MutationInfo{
+			Index: []string{appstate.IndexContact, person.String()}, Version: contactVersion, Value: &waSyncAction.SyncActionValue{ContactAction: action},
+		}
+	}
+	return appstate.PatchInfo{Type: appstate.WAPatchCriticalUnblockLow, Mutations: []appstate.MutationInfo{entry}}
 }
 
 // BlockFacts returns who was blocked or unblocked.

@@ -43,16 +43,20 @@ func (s *Sender) UpdateChat(ctx context.Context, chat bridge.Chat, patch bridge.
 
 // changeChat sends a change of one collection of the account's state and stores it.
 func (s *Sender) changeChat(ctx context.Context, chat bridge.Chat, part bridge.ChatPatch) error {
-	err := s.untilConfirmed(ctx, chat.JID, "the change of the chat", "it takes effect once", func(c *Client) error {
-		return c.changeState(ctx, chat, part)
-	})
+	return s.changeShared(ctx, chat.JID, "the change of the chat", func(c *Client) error { return c.changeState(ctx, chat, part) })
+}
+
+// changeShared makes a change of the state that the account's devices share, until the network
+// has answered. what names the change in errors.
+func (s *Sender) changeShared(ctx context.Context, about bridge.JID, what string, change func(*Client) error) error {
+	err := s.untilConfirmed(ctx, about, what, "it takes effect once", change)
 	switch {
 	case errors.Is(err, session.ErrNoStateKey):
-		return bridge.NotConnected("the phone has not sent the keys of the chats' settings yet: open WhatsApp on the phone, and try again in a moment").Because(err)
+		return bridge.NotConnected("the phone has not sent the keys of the account's settings yet: open WhatsApp on the phone, and try again in a moment").Because(err)
 	case errors.Is(err, session.ErrStateRefused):
-		return bridge.Fail(bridge.CodeSendRefused, "the network refused the change of the chat: try again in a moment, and update bridged if this persists").Because(err)
+		return bridge.Fail(bridge.CodeSendRefused, "the network refused %s: try again in a moment, and update bridged if this persists", what).Because(err)
 	case err != nil && bridge.CodeOf(err) == bridge.CodeInternal:
-		return s.RefusalOf(err, chat.JID)
+		return s.RefusalOf(err, about)
 	}
 	return err
 }

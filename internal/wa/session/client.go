@@ -191,6 +191,12 @@ func (c *Client) Contacts(ctx context.Context) (map[types.JID]types.ContactInfo,
 	return c.stores.Contacts.GetAllContacts(ctx)
 }
 
+// ForgetName removes a person's name from the session's copy of the address book, which whatsmeow
+// leaves there when the entry is removed.
+func (c *Client) ForgetName(ctx context.Context, person types.JID) error {
+	return c.stores.Contacts.PutContactName(ctx, person, "", "")
+}
+
 // LIDOf returns the LID of a number, or an empty JID if it is not known.
 func (c *Client) LIDOf(ctx context.Context, pn types.JID) (types.JID, error) {
 	return c.stores.LIDs.GetLIDForPN(ctx, pn)

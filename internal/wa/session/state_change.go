@@ -32,10 +32,18 @@ const (
 // (SendAppState) reads and writes its copy of the state while a notification may change it: it
 // would then send a wrong hash, which breaks the state for all devices.
 func (c *Client) ChangeState(ctx context.Context, patch appstate.PatchInfo) error {
+	return c.changeState(ctx, patch, (*Client).tryEncodeState)
+}
+
+// changeState sends a change until it does not conflict with a change by another device.
+func (c *Client) changeState(ctx context.Context, patch appstate.PatchInfo, encode stateEncoder) error {
 	for range stateTries {
-		change, err := c.encodeState(ctx, patch)
+		change, err := c.encodeState(ctx, patch, encode)
 		if err != nil {
 			return err
+		}
+		if change.patch == nil {
+			return nil
 		}
 		code, err := c.sendState(ctx, patch.Type, change)
 		if err != nil || code == 0 {
@@ -60,23 +68,27 @@ func (c *Client) FollowState(ctx context.Context, name appstate.WAPatchName) err
 // stateChange is an encoded change, with the values of whatsmeow's copy that it depends on.
 type stateChange struct {
 	patch   []byte
+	key     []byte // the id of the key that it was encoded with
 	version uint64
 	hash    [128]byte
 	values  map[string]string // by the changed index
 }
 
+// stateEncoder encodes a change. The patch of the result is nil if there is nothing to change.
+type stateEncoder func(c *Client, ctx context.Context, patch appstate.PatchInfo) (stateChange, error)
+
 // encodeState encodes a change twice, until both results depend on the same copy of the state.
 // whatsmeow writes the version of a copy before its values and holds a lock while it does; asking
 // for a synced state waits for that lock. So a copy that was half written the first time is
 // complete the second time, and one that is half written the second time has another version.
-func (c *Client) encodeState(ctx context.Context, patch appstate.PatchInfo) (stateChange, error) {
-	before, err := c.tryEncodeState(ctx, patch)
+func (c *Client) encodeState(ctx context.Context, patch appstate.PatchInfo, encode stateEncoder) (stateChange, error) {
+	before, err := encode(c, ctx, patch)
 	for err == nil {
 		if err = c.FetchAppState(ctx, patch.Type, false, true); err != nil {
 			break
 		}
 		var now stateChange
-		if now, err = c.tryEncodeState(ctx, patch); err == nil && now.followsLike(before) {
+		if now, err = encode(c, ctx, patch); err == nil && now.followsLike(before) {
 			return now, nil
 		}
 		before = now
@@ -92,16 +104,16 @@ func (c *Client) tryEncodeState(ctx context.Context, patch appstate.PatchInfo) (
 	if change.version, change.hash, err = c.stores.AppState.GetAppStateVersion(ctx, string(patch.Type)); err != nil {
 		return change, Explain(err)
 	}
-	key, err := c.stores.AppStateKeys.GetLatestAppStateSyncKeyID(ctx)
+	change.key, err = c.stores.AppStateKeys.GetLatestAppStateSyncKeyID(ctx)
 	switch {
 	case err != nil:
 		return change, Explain(err)
-	case key == nil:
+	case change.key == nil:
 		return change, ErrNoStateKey
 	}
 	read := &readState{c.stores.AppState, make(map[string]string)}
 	encoder := appstate.NewProcessor(&store.Device{AppState: read, AppStateKeys: c.stores.AppStateKeys}, waLog.Noop)
-	change.patch, err = encoder.EncodePatch(ctx, key, appstate.HashState{Version: change.version, Hash: change.hash}, patch)
+	change.patch, err = encoder.EncodePatch(ctx, change.key, appstate.HashState{Version: change.version, Hash: change.hash}, patch)
 	change.values = read.values
 	return change, Explain(err)
 }

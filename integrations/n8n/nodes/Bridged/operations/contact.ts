@@ -1,4 +1,4 @@
-import { choice, contact, list, text } from "../fields";
+import { choice, contact, either, list, text } from "../fields";
 import type { Field, Resource } from "../operation";
 
 export const size: Field = choice("Size", "size", "A small picture, or the one that the apps open", { full: "Full", preview: "Preview" });
@@ -24,11 +24,26 @@ export const contactResource: Resource = {
       value: "getAll",
       action: "Get many contacts",
       path: "/api/contacts",
-      options: [text("JIDs", "jid", "Only these people, separated by commas"), text("With Name or Number", "q", "A part of any name, username or number")],
+      options: [
+        choice("Blocked", "blocked", "Whether to get people whom the account blocks, or the others", either),
+        text("JIDs", "jid", "Only these people, separated by commas"),
+        choice("Saved", "saved", "Whether to get people in the address book, or the others", either),
+        text("With Name or Number", "q", "A part of any name, username or number"),
+      ],
       list: "contacts",
       pages: 500,
     },
     { name: "Get Picture", value: "getPicture", action: "Get the picture of a contact", path: "/api/contacts/{jid}/picture", fields: [contact, size], file: "down" },
+    {
+      name: "Save",
+      value: "save",
+      action: "Save a contact in the address book",
+      description: "Save a name in the account's address book, on all of its devices. An empty name removes the contact from it.",
+      method: "PATCH",
+      path: "/api/contacts/{jid}",
+      fields: [contact, { ...text("Name", "name", "The name in the address book; empty removes the contact from it"), value: (entered) => entered ?? "" }],
+      options: [text("First Name", "firstName", "The first word of the name if it is left out")],
+    },
     { name: "Unblock", value: "unblock", action: "Unblock a contact", method: "DELETE", path: "/api/contacts/{jid}/block", fields: [contact] },
   ],
 };

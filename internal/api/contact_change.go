@@ -3,14 +3,10 @@ package api
 import (
 	"context"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"bridged/internal/api/callers"
 	"bridged/internal/bridge"
 )
-
-const maxContactName = 100 // characters
 
 // contactRequest saves a person's name in the account's address book.
 type contactRequest struct {
@@ -28,15 +24,7 @@ func (req contactRequest) entry() (name bridge.ContactName, err error) {
 	if req.FirstName != nil {
 		name.First = strings.TrimSpace(*req.FirstName)
 	}
-	for field, text := range map[string]string{"name": name.Full, "firstName": name.First} {
-		if utf8.RuneCountInString(text) > maxContactName || strings.ContainsFunc(text, unicode.IsControl) {
-			return name, bridge.Invalid("%s must have at most %d characters, in one line", field, maxContactName)
-		}
-	}
-	if name.Full == "" && name.First != "" {
-		return name, bridge.Invalid("firstName needs a name: leave firstName out to remove the person from the address book")
-	}
-	return name, nil
+	return name, name.Check()
 }
 
 // updateContact saves a person's name in the account's address book, or removes the person from it,

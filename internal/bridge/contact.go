@@ -1,5 +1,11 @@
 package bridge
 
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
 // KnownContact is a person in the routes of contacts.
 type KnownContact struct {
 	JID          JID     `json:"jid"`
@@ -18,6 +24,22 @@ type KnownContact struct {
 type ContactName struct {
 	Full, First string
 	Username    *string // the person's username, which entries of people without a number repeat
+}
+
+// maxContactName limits a name in the address book, in characters.
+const maxContactName = 100
+
+// Check returns an error of [CodeInvalid] if no address book has such an entry.
+func (n ContactName) Check() error {
+	for field, text := range map[string]string{"name": n.Full, "firstName": n.First} {
+		if utf8.RuneCountInString(text) > maxContactName || strings.ContainsFunc(text, unicode.IsControl) {
+			return Invalid("%s must have at most %d characters, in one line", field, maxContactName)
+		}
+	}
+	if n.Full == "" && n.First != "" {
+		return Invalid("firstName needs a name: leave firstName out to remove the person from the address book")
+	}
+	return nil
 }
 
 // Block reports that the account has blocked a person, or unblocked them.

@@ -237,8 +237,6 @@ func (f *importForm) setZone(text string) (err error) {
 	if text == "" {
 		return nil
 	}
-	if f.Zone, err = chatimport.ParseZone(text); err != nil {
-		return bridge.Invalid("timezone must be a zone like Europe/Berlin, or an offset like +02:00: %s is not known", front.QuotedName(text)).Because(err)
-	}
-	return nil
+	f.Zone, err = parseZone("timezone", text)
+	return err
 }

@@ -39,6 +39,7 @@ var reaches = map[string]reach{
 
 	"GET /api/chats":                                    {scope: "read"},
 	"GET /api/chats/{jid}":                              {scope: "read"},
+	"GET /api/chats/{jid}/export":                       {scope: "read"},
 	"GET /api/chats/{jid}/messages/{msgId}":             {scope: "read"},
 	"POST /api/chats/{jid}/history":                     {scope: "manage", also: "read"},
 	"POST /api/chats/{jid}/messages/{msgId}/transcript": {scope: "read", also: "send", or: "manage"},

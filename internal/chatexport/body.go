@@ -18,6 +18,9 @@ const appMarks = "\u200e\u200f"
 
 // body reads the text of a message, and reports whether it is a message and not a notice.
 func (r *reader) body(m *Message, raw string) bool {
+	if m.verbatimText(raw) {
+		return true
+	}
 	app := r.f.form == brackets && startsWithMark(raw)
 	raw = r.withoutEdited(m, raw)
 	switch text := plainText(raw); {

@@ -10,7 +10,6 @@ import (
 )
 
 const (
-	lrm = "\u200e"
 	rlm = "\u200f"
 )
 

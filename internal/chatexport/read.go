@@ -179,7 +179,7 @@ func (r *reader) addLine(l line) {
 		r.warn(l, "it follows a notice of the app: not imported, nor are the lines up to the next message")
 	}
 	if r.isOpen && !r.notice {
-		r.add("\n"+l.text, l)
+		r.add("\n"+unescapedLine(l.text), l)
 	}
 }
 

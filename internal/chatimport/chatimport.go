@@ -9,6 +9,7 @@
 package chatimport
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -85,6 +86,9 @@ func New(ctx context.Context, o Options) (*Importer, error) {
 
 // Close waits until the running imports have ended, as Options.Lifetime demands.
 func (i *Importer) Close() { i.work.Wait() }
+
+// Zone returns the time zone in which exports are read and written unless the caller names one; UTC if the operator has set none.
+func (i *Importer) Zone() *time.Location { return cmp.Or(i.o.Zone, time.UTC) }
 
 // Upload returns a reader of an uploaded export. It fails when the disk's reserve is reached.
 func (i *Importer) Upload(from io.Reader) io.Reader { return i.o.Reserve.Reader(from) }

@@ -88,8 +88,14 @@ func (j *job) resolve(ctx context.Context, names []string) error {
 	return nil
 }
 
-// numberOf returns the JID of a sender that the apps show as a number; empty for a name.
+// lid matches senders without a known number in exports of a bridge.
+var lid = regexp.MustCompile(`^[0-9]{5,20}@lid$`)
+
+// numberOf returns the JID of a sender that is shown as a number or a LID; empty for a name.
 func numberOf(name string) bridge.JID {
+	if lid.MatchString(name) {
+		return bridge.JID(name)
+	}
 	if !phone.MatchString(name) {
 		return ""
 	}

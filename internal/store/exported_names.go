@@ -137,3 +137,9 @@ func (s *Store) PushName(jid bridge.JID) string {
 	p, _ := s.people.Find(jid)
 	return p.PushName
 }
+
+// SavedName returns the name of a person in the account's address book; empty if it has none.
+func (s *Store) SavedName(jid bridge.JID) string {
+	p, _ := s.people.Find(jid)
+	return p.Name
+}

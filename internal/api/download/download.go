@@ -46,7 +46,7 @@ func ServePicture(w http.ResponseWriter, r *http.Request, file *files.Picture, s
 	header.Set("Content-Security-Policy", "default-src 'none'; sandbox")
 	header.Set("ETag", etag(file.SHA256))
 	header.Set("Content-Type", file.MimeType)
-	header.Set("Content-Disposition", contentDisposition(Inline, string(size)+"."+strings.TrimPrefix(file.MimeType, "image/")))
+	header.Set("Content-Disposition", ContentDisposition(Inline, string(size)+"."+strings.TrimPrefix(file.MimeType, "image/")))
 	r.Header.Del("Range") // pictures are small
 	out := &writer{ResponseWriter: w}
 	http.ServeContent(out, r, "", file.At, file)
@@ -171,7 +171,7 @@ func describe(header http.Header, m bridge.Message, disposition string) {
 		header.Set("Content-Security-Policy", "default-src 'none'; sandbox")
 	}
 	header.Set("Content-Type", mimeType)
-	header.Set("Content-Disposition", contentDisposition(disposition, fileName(m, mimeType)))
+	header.Set("Content-Disposition", ContentDisposition(disposition, fileName(m, mimeType)))
 	header.Set("X-Messenger-Media-Type", string(m.Media.Type))
 }
 
@@ -235,9 +235,9 @@ func PlainName(name string) string {
 	return strings.TrimLeft(strings.TrimSpace(bridge.PlainFileName(name)), ".")
 }
 
-// contentDisposition returns the header of RFC 6266. A name that is not plain ASCII is given
+// ContentDisposition returns the header of RFC 6266. A name that is not plain ASCII is given
 // twice: approximated for old clients, and exactly.
-func contentDisposition(disposition, name string) string {
+func ContentDisposition(disposition, name string) string {
 	plain := strings.Map(func(r rune) rune {
 		if isNotPlain(r) || strings.ContainsRune(`"\%`, r) {
 			return '_'

@@ -37,7 +37,7 @@ func (e *environment) newRoot() *cobra.Command {
 	}{
 		{"Run a bridge:", []*cobra.Command{e.serveCommand(), e.pairCommand(), e.doctorCommand(), e.demoCommand()}},
 		{"Read:", []*cobra.Command{
-			e.chatsCommand(), e.messagesCommand(), e.searchCommand(), e.mediaCommand(), e.pictureCommand(), e.transcribeCommand(),
+			e.chatsCommand(), e.messagesCommand(), e.searchCommand(), exportCommand(e), e.mediaCommand(), e.pictureCommand(), e.transcribeCommand(),
 			e.contactsCommand(), e.groupsCommand(), e.callsCommand(), e.eventsCommand(), e.tailCommand(),
 		}},
 		{"Send:", []*cobra.Command{

@@ -161,3 +161,19 @@ func historyCommand(e *environment) *cobra.Command {
 	c.Flags().IntVar(&count, "count", 50, "At most this `NUMBER` of messages, up to 500")
 	return example(c, "bridged history +15557654321 --count 100")
 }
+
+func exportCommand(e *environment) *cobra.Command {
+	var q shell.Export
+	const help = "Save a whole chat as a file.\n\nThe txt format is what phones export, and bridged import-chat reads it." + chatHelp
+	c := e.shellCommand("export <chat>", help, func(ctx context.Context, s *shell.Shell, args []string) error {
+		q.Chat = args[0]
+		return s.Export(ctx, q)
+	})
+	flags := c.Flags()
+	addChoice(flags, &q.Format, "format", "The `FORMAT`; jsonl by default", client.ExportFormats...)
+	flags.BoolVar(&q.Files, "files", false, "Make a zip with the files of the messages")
+	flags.StringVar(&q.Timezone, "timezone", "", "The time `ZONE` of the text, such as Europe/Berlin or +02:00; the bridge's by default")
+	addPast(flags, &q.Since, &q.Before)
+	addSaving(flags, &q.Saving)
+	return example(c, "bridged export +15557654321 --format txt --files")
+}

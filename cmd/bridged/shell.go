@@ -100,9 +100,13 @@ func addMessageType(flags *pflag.FlagSet, filter *bridge.MessageFilter, chats *b
 	offer(flags, "type", types)
 }
 
-func addPastFlags(flags *pflag.FlagSet, since, before *string, ids *bool) {
+func addPast(flags *pflag.FlagSet, since, before *string) {
 	flags.StringVar(since, "since", "", "Only from this `TIME` on: a duration before now (90m, 3d), or a moment (2026-11-21, '2026-11-21 08:15')")
 	flags.StringVar(before, "before", "", "Only before this `TIME`")
+}
+
+func addPastFlags(flags *pflag.FlagSet, since, before *string, ids *bool) {
+	addPast(flags, since, before)
 	flags.BoolVar(ids, "ids", false, "Also print ids of messages and JIDs")
 }
 

@@ -314,3 +314,40 @@ func TestExport_HoldsLittleMemory(t *testing.T) { // not parallel: it measures t
 		t.Logf("%q: %d KiB of heap for %d KiB", query, int64(highest-before)>>10, r.size>>10)
 	}
 }
+
+// TestExport_TokenTreesTakeTurns: slow readers of two token trees make a third one wait, and not BRIDGE_TOKEN.
+func TestExport_TokenTreesTakeTurns(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	s.know(say(grace, grace, "ONE", "hi", 0))
+	begun, resume, ended := make(chan bool), make(chan bool), make(chan bool)
+	export := func(secret string, after func()) {
+		req := httptest.NewRequestWithContext(t.Context(), http.MethodGet, exportOf(grace), http.NoBody)
+		req.Header.Set("Authorization", "Bearer "+secret)
+		s.handler.ServeHTTP(&reader{header: http.Header{}, after: after}, req)
+		ended <- true
+	}
+	slow := func() {
+		begun <- true
+		<-resume
+	}
+	for _, name := range []string{"one", "two"} {
+		go export(s.token(`{"name": "`+name+`", "scopes": ["read"]}`).Secret, slow)
+		<-begun
+	}
+	go export(token, func() {})
+	<-ended
+	third := make(chan bool, 1)
+	go export(s.token(`{"name": "three", "scopes": ["read"]}`).Secret, func() { third <- true })
+	select {
+	case <-third:
+		t.Error("a third token tree exports, too")
+	default:
+	}
+	resume <- true
+	<-ended
+	<-ended
+	<-third
+	resume <- true
+	<-ended
+}

@@ -216,6 +216,33 @@ func (c *Client) File(ctx context.Context, method string, chat bridge.JID, msgID
 	return c.Do(ctx, method, bridge.DownloadPath(chat, msgID), nil, header)
 }
 
+// ExportFormat is the form of an exported chat.
+type ExportFormat string
+
+// ExportFormats lists the formats.
+var ExportFormats = []ExportFormat{"jsonl", "html", "txt"}
+
+// Export chooses a chat to export, and how. Zero values mean the API's defaults.
+type Export struct {
+	Chat         bridge.JID
+	Format       ExportFormat
+	Files        bool   // in a zip
+	Timezone     string // "" for the bridge's
+	Since, Until *bridge.Time
+}
+
+// Export returns the response with a whole chat. The caller closes its body.
+func (c *Client) Export(ctx context.Context, e Export) (*http.Response, error) {
+	files := ""
+	if e.Files {
+		files = "true"
+	}
+	path := query{
+		"format": string(e.Format), "files": files, "timezone": e.Timezone, "since": timestamp(e.Since), "until": timestamp(e.Until),
+	}.on("/api/chats/" + e.Chat.Escaped() + "/export")
+	return c.Do(ctx, http.MethodGet, path, nil, nil)
+}
+
 // query holds the parameters of a request. Empty ones are left out.
 type query map[string]string
 

@@ -130,6 +130,8 @@ func (c *Console) eachRoute(handle func(pattern string, h func(http.ResponseWrit
 	handle("POST "+view.Root+"/chats/{jid}/picture", c.Page(people.SetGroupPicture))
 	page("/pictures/{jid}", people.ShowPicture)
 	page("/chats/{jid}/media", chats.ShowGallery)
+	page("/chats/{jid}/export", chats.ShowExport)
+	page("/chats/{jid}/export/file", chats.Export)
 	page("/search", chats.ShowSearch)
 	page("/find", chats.FindAsTyped)
 	page("/suggest", chats.SuggestNames)

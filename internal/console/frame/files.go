@@ -21,14 +21,16 @@ func (req *Request) Copy(from io.Reader) error {
 }
 
 // SendFile answers with a file that the API has sent. The browser neither guesses its type nor
-// runs it.
-func (req *Request) SendFile(answer *http.Response, save bool, caching string) {
+// runs it. SendFile reports whether the browser got the whole file.
+func (req *Request) SendFile(answer *http.Response, save bool, caching string) (isWhole bool) {
 	describeFile(req.W.Header(), answer.Header, save)
 	req.W.Header().Set("Cache-Control", caching)
 	req.W.WriteHeader(answer.StatusCode)
-	if err := req.Copy(answer.Body); err != nil {
+	err := req.Copy(answer.Body)
+	if err != nil {
 		hlog.FromRequest(req.Request).Debug().Err(err).Msg("file not read")
 	}
+	return err == nil
 }
 
 type flushing struct{ w http.ResponseWriter }

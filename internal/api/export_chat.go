@@ -2,26 +2,14 @@ package api
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"time"
 
-	"bridged/internal/api/download"
 	"bridged/internal/api/export"
 	"bridged/internal/api/front"
 	"bridged/internal/bridge"
 	"bridged/internal/chatimport"
-	"bridged/internal/intake"
 	"bridged/internal/media/files"
-)
-
-// exportsRunning limits the exports that are being answered: one of each token tree, two of all, and a third one of BRIDGE_TOKEN.
-var exportsRunning = intake.Quotas{All: 3, Others: 2, Each: 1}
-
-const (
-	exportWait = 10 * time.Second // for a slot
-	// exportTime limits an export, so that slow readers do not hold the slots. It does not apply to BRIDGE_TOKEN.
-	exportTime = time.Hour
 )
 
 // exportChat answers with a whole chat.
@@ -35,26 +23,21 @@ func exportChat(in *input) (any, error) {
 	if in.err != nil {
 		return nil, in.err
 	}
-	ctx, cancel := in.ctx(), context.CancelFunc(func() {})
-	if in.caller().Tree != intake.Operator {
-		ctx, cancel = context.WithTimeout(ctx, exportTime)
-	}
-	defer cancel()
 	var err error
-	if e.Chat, err = in.chat(ctx, e.Query.Chat); err != nil {
+	if e.Chat, err = in.chat(in.ctx(), e.Query.Chat); err != nil {
 		return nil, err
 	}
-	slot, err := in.exportSlot(ctx)
+	ctx, leave, err := in.exports.Take(in.ctx(), in.caller().Tree)
 	if err != nil {
 		return nil, err
 	}
-	defer slot.Release()
+	defer leave()
 	e.Query.Chat, e.Source = e.Chat.JID, exported{in}
 	in.memory = in.lists.Answer(in.w, in.caller().Tree, front.AnswerTime)
 	if err := e.Begin(ctx); err != nil {
 		return nil, err
 	}
-	setExportHeader(in.w.Header(), e)
+	e.SetHeader(in.w.Header())
 	beginAnswer(in.w, http.StatusOK, e.Format.MimeType(e.Files), -1)
 	if in.r.Method == http.MethodHead {
 		return nil, nil
@@ -64,31 +47,6 @@ func exportChat(in *input) (any, error) {
 		panic(http.ErrAbortHandler)
 	}
 	return nil, nil
-}
-
-func setExportHeader(header http.Header, e export.Export) {
-	extension := "." + string(e.Format)
-	if e.Files {
-		extension = ".zip"
-	}
-	header.Set("Content-Disposition", download.ContentDisposition(download.Attachment, "WhatsApp Chat with "+e.Chat.Name+extension))
-	header.Set("Content-Security-Policy", export.ContentSecurityPolicy)
-}
-
-// exportSlot waits a moment for a slot.
-func (q *input) exportSlot(ctx context.Context) (*intake.Reservation, error) {
-	waiting, cancel := context.WithTimeout(ctx, exportWait)
-	defer cancel()
-	slot, err := q.exports.Take(waiting, q.caller().Tree, 1, func() {})
-	switch {
-	case err == nil:
-		slot.Complete() // it is never cancelled for others
-	case ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded):
-		busy := bridge.Fail(bridge.CodeTooManyConnections, "other chats are still being exported: try again later")
-		busy.RetryAfter = time.Minute
-		err = busy
-	}
-	return slot, err
 }
 
 // zone returns the time zone that a parameter names, or the operator's.

@@ -23,13 +23,13 @@ import (
 	"github.com/rs/zerolog"
 
 	"bridged/internal/api/callers"
+	"bridged/internal/api/export"
 	"bridged/internal/api/front"
 	"bridged/internal/api/metrics"
 	"bridged/internal/api/openapi"
 	"bridged/internal/api/stream"
 	"bridged/internal/bridge"
 	"bridged/internal/chatimport"
-	"bridged/internal/intake"
 	"bridged/internal/media"
 	"bridged/internal/media/files"
 	"bridged/internal/schedule"
@@ -150,7 +150,7 @@ type server struct {
 
 	bodies  front.Bodies
 	lists   front.Answers
-	exports *intake.Quota // slots of exports
+	exports export.Slots
 	log     stream.Log
 	keys    sync.Map // bridge.SendKey by Key, of calls in progress
 	metrics *metrics.Metrics
@@ -233,7 +233,7 @@ func New(o Options) *Handler {
 		sendTime: 2*o.FetchTimeout + media.ConvertTime + deliveryTime,
 		bodies:   front.NewBodies(),
 		lists:    lists,
-		exports:  intake.NewQuota(exportsRunning, exportWait, 0),
+		exports:  export.NewSlots(),
 		log:      stream.Log{Store: o.Store, Lists: lists, Typing: o.Typing, Open: collected.Streams, Stopping: o.Streams},
 		metrics:  collected,
 

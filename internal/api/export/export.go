@@ -12,8 +12,10 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net/http"
 	"time"
 
+	"bridged/internal/api/download"
 	"bridged/internal/bridge"
 	"bridged/internal/chatexport"
 	"bridged/internal/media/files"
@@ -41,6 +43,16 @@ func (f Format) MimeType(withFiles bool) string {
 		return "application/zip"
 	}
 	return mimeTypes[f]
+}
+
+// SetHeader sets the headers of the answer, except its type.
+func (e *Export) SetHeader(header http.Header) {
+	extension := "." + string(e.Format)
+	if e.Files {
+		extension = ".zip"
+	}
+	header.Set("Content-Disposition", download.ContentDisposition(download.Attachment, "WhatsApp Chat with "+e.Chat.Name+extension))
+	header.Set("Content-Security-Policy", contentSecurityPolicy)
 }
 
 const (

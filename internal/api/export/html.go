@@ -10,8 +10,8 @@ import (
 	"bridged/internal/bridge"
 )
 
-// ContentSecurityPolicy is the policy of a page that is served: it has a style of its own and nothing else.
-const ContentSecurityPolicy = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
+// contentSecurityPolicy is the policy of a page that is served: it has a style of its own and nothing else.
+const contentSecurityPolicy = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 
 //go:embed page.html
 var source string

@@ -125,7 +125,7 @@ var ours = map[string][]string{
 	"internal/schedule":         {"internal/bridge", "internal/media/disk", "internal/store"},
 	"internal/api/callers":      {"internal/bridge", "internal/store"},
 	"internal/api/download":     {"internal/api/front", "internal/bridge", "internal/media/files", "internal/media/probe"},
-	"internal/api/export":       {"internal/api/answer", "internal/bridge", "internal/chatexport", "internal/media/files"},
+	"internal/api/export":       {"internal/api/answer", "internal/api/download", "internal/bridge", "internal/chatexport", "internal/intake", "internal/media/files"},
 	"internal/api/metrics":      {"internal/api/stream", "internal/bridge", "internal/media/files", "internal/store"},
 	"internal/api/stream":       {"internal/api/front", "internal/bridge", "internal/store"},
 	"internal/api/front":        {"internal/bridge", "internal/intake"},

@@ -4,21 +4,15 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
-	"strings"
-	"unicode/utf8"
 
+	"bridged/internal/api/content"
 	"bridged/internal/bridge"
 )
 
 const (
-	maxGroupName    = 100  // characters, as in the apps
-	maxGroupTopic   = 2048 // characters
 	maxParticipants = 1023 // of the largest group, not counting the account
 	maxLink         = 200  // characters of an invite link
 )
-
-// disappearing lists the timers that the apps offer, in seconds.
-var disappearing = []uint32{0, 86400, 604800, 7776000}
 
 // GroupAdmin changes groups. again marks the repeat of a call that ended without an answer.
 type GroupAdmin interface {
@@ -50,7 +44,7 @@ func createGroup(in *input) (any, error) {
 	}
 	body := in.body(&req, strict)
 	if in.err == nil {
-		in.err = checkGroupName(req.Name)
+		in.err = content.CheckGroupName(req.Name)
 	}
 	people, _ := in.participants(req.Participants) // the caller may see all
 	return requestOnce(in, body, keyedRequest{
@@ -83,13 +77,6 @@ func (s *server) knownGroups(ctx context.Context, c attempt, group *bridge.NewGr
 	return err
 }
 
-func checkGroupName(name string) error {
-	if strings.TrimSpace(name) == "" || utf8.RuneCountInString(name) > maxGroupName {
-		return bridge.Invalid("name must have 1 to %d characters", maxGroupName)
-	}
-	return nil
-}
-
 // participants is [input.people] for a list that must not be empty.
 func (q *input) participants(values []string) (people, unseen []bridge.JID) {
 	people, unseen = q.people("participants", values)
@@ -99,26 +86,11 @@ func (q *input) participants(values []string) (people, unseen []bridge.JID) {
 	return people, unseen
 }
 
-// checkPatch returns an error if a change of a group is invalid.
-func checkPatch(patch bridge.GroupPatch) error {
-	switch {
-	case patch == (bridge.GroupPatch{}):
-		return bridge.Invalid("give at least one of name, topic, isAnnounce, isLocked, joinApproval and disappearingSeconds")
-	case patch.Topic != nil && utf8.RuneCountInString(*patch.Topic) > maxGroupTopic:
-		return bridge.Invalid("topic must have at most %d characters; an empty one removes it", maxGroupTopic)
-	case patch.Disappearing != nil && !slices.Contains(disappearing, *patch.Disappearing):
-		return bridge.Invalid("disappearingSeconds must be 0, 86400, 604800 or 7776000: never, a day, a week or 90 days")
-	case patch.Name != nil:
-		return checkGroupName(*patch.Name)
-	}
-	return nil
-}
-
 func updateGroup(in *input) (any, error) {
 	jid := in.pathGroup()
 	var patch bridge.GroupPatch
 	body := in.body(&patch, strict)
-	keep(in, patch, checkPatch(patch))
+	keep(in, patch, content.CheckGroupPatch(patch))
 	return requestOnce(in, body, keyedRequest{chat: jid, act: func(ctx context.Context, _ attempt) (any, error) {
 		changed, err := in.Account.ChangeGroup(ctx, jid, patch)
 		return struct {

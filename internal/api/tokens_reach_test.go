@@ -189,6 +189,7 @@ func TestTokens_WhatIsOutsideIsNotThere(t *testing.T) {
 		headers           []string
 	}{
 		{route: "GET /api/chats/{jid}"},
+		{route: "GET /api/chats/{jid}/export"},
 		{route: "GET /api/chats/{jid}/messages/{msgId}"},
 		{route: "POST /api/chats/{jid}/history"},
 		{route: "POST /api/chats/{jid}/messages/{msgId}/transcript"},

@@ -1,4 +1,4 @@
-// Package content checks the content of messages that callers send. Its errors are [bridge.CodeInvalid] and name
+// Package content checks the content of messages that callers send, and the data of groups. Its errors are [bridge.CodeInvalid] and name
 // the field.
 package content
 

@@ -34,6 +34,7 @@ type (
 		Patch bridge.GroupPatch
 	}
 	linkCall     struct{ Group bridge.JID }
+	invitedCall  struct{ Code string }
 	requestsCall struct{ Group bridge.JID }
 	revokeCall   struct {
 		Group  bridge.JID
@@ -117,7 +118,7 @@ func (g *groupAdmin) SetGroupPicture(_ context.Context, jid bridge.JID, picture 
 
 func (g *groupAdmin) InvitedGroup(_ context.Context, code string) (bridge.InvitedGroup, error) {
 	link := bridge.GroupLink{JID: club, Link: bridge.InviteLinkPrefix + code, Code: code}
-	return bridge.InvitedGroup{GroupLink: link, Name: "Readers", Participants: 12}, nil
+	return bridge.InvitedGroup{GroupLink: link, Name: "Readers", Participants: 12}, g.called(invitedCall{code})
 }
 
 func (g *groupAdmin) JoinGroup(_ context.Context, code string, again bool) (bridge.GroupJoin, error) {
@@ -256,7 +257,8 @@ func TestGroups_BadInput(t *testing.T) {
 // What the network refuses comes with its name on every route.
 func TestGroups_RefusalsHaveTheirStatus(t *testing.T) {
 	t.Parallel()
-	calls := []route{{method: "GET", path: "/api/groups/" + string(club) + "/invite"}, {method: "GET", path: "/api/groups/" + string(club) + "/requests"}}
+	const invited = "/api/groups/invites/AbCdEfGhIjKlMnOpQrStUv"
+	calls := []route{{method: "GET", path: invited}, {method: "GET", path: "/api/groups/" + string(club) + "/invite"}, {method: "GET", path: "/api/groups/" + string(club) + "/requests"}}
 	for _, r := range everyRoute {
 		if r.gated {
 			calls = append(calls, r)
@@ -270,7 +272,7 @@ func TestGroups_RefusalsHaveTheirStatus(t *testing.T) {
 			bridge.CodeSendRefused: 502, bridge.CodeInternal: 500, bridge.CodeNotConnected: 503, bridge.CodeSendTimeout: 504,
 			bridge.CodeInviteInvalid: 404,
 		} {
-			if r.method == "GET" && (status == 409 || status == 504) || status == 404 && !strings.HasSuffix(r.path, "/join") {
+			if r.method == "GET" && (status == 409 || status == 504) || status == 404 && !strings.HasSuffix(r.path, "/join") && r.path != invited {
 				continue
 			}
 			s.account.groupAdmin.do = func(any) error { return bridge.Fail(code, "no") }

@@ -35,6 +35,7 @@ var everyRoute = []route{
 	{method: "POST", path: "/api/auth/logout", headers: []string{"X-Confirm-Wipe", "yes"}},
 	{method: "GET", path: "/api/chats", invalid: "?limit=0"},
 	{method: "GET", path: "/api/chats/" + string(grace), missing: "/api/chats/999@g.us"},
+	{method: "GET", path: "/api/chats/" + string(grace) + "/export", invalid: "?format=x", missing: "/api/chats/999@g.us/export"},
 	{method: "GET", path: "/api/chats/" + string(grace) + "/messages/M1", missing: "/api/chats/" + string(grace) + "/messages/NONE"},
 	{method: "POST", path: "/api/chats/" + string(grace) + "/history", socket: true, body: `{"count":5}`, invalid: `{"count":0}`, missing: "/api/chats/999@g.us/history"},
 	{method: "GET", path: "/api/contacts", invalid: "?limit=0"},
@@ -130,6 +131,10 @@ var everyRoute = []route{
 		invalid: `{"x":1}`, missing: "/api/chats/" + string(grace) + "/messages/NONE/pin",
 	},
 	{
+		method: "POST", path: "/api/chats/" + string(club) + "/messages/P0/vote", sends: true, socket: true,
+		body: `{"options":["now"]}`, invalid: `{}`, missing: "/api/chats/" + string(club) + "/messages/NONE/vote",
+	},
+	{
 		method: "PATCH", path: "/api/chats/" + string(grace), sends: true, socket: true, acts: true,
 		body: `{"pinned":true}`, invalid: `{}`, missing: "/api/chats/999@g.us",
 	},
@@ -204,7 +209,9 @@ func onEverySend(t *testing.T, test func(t *testing.T, s *server, r route)) {
 // stocked returns a server whose store has what everyRoute names.
 func stocked(t *testing.T) *server {
 	s := newServer(t)
-	s.know(members(club, "Readers", grace, me), say(club, grace, "G1", "to all", 0), say(grace, grace, "M1", "to one", 1), iSaid(grace, "OWN", "from me"), rings(grace, "K1"))
+	poll := withType(say(club, grace, "P0", "When?", -1), "pollCreationMessageV3")
+	poll.Poll = &bridge.PollTally{Name: "When?", SelectableCount: 1, Options: []bridge.PollOption{{Name: "now"}, {Name: "later"}}}
+	s.know(members(club, "Readers", grace, me), poll, say(club, grace, "G1", "to all", 0), say(grace, grace, "M1", "to one", 1), iSaid(grace, "OWN", "from me"), rings(grace, "K1"))
 	later := bridge.Scheduled{ID: "LATER", Chat: grace, Status: bridge.ScheduledWaiting, SendAt: bridge.At(time.Now().Add(time.Hour)), CreatedAt: bridge.At(noon), Draft: bridge.ScheduledDraft{Text: &bridge.Text{Text: "later"}}}
 	if err := s.store.AddScheduled(t.Context(), later, 0, nil); err != nil {
 		t.Fatal(err)

@@ -2,63 +2,17 @@ package api
 
 import (
 	"context"
-	"encoding/json"
-	"time"
 
+	"bridged/internal/api/content"
 	"bridged/internal/bridge"
 )
-
-// mutedForever is the mutedUntil of a chat that is muted without an end.
-const mutedForever = "forever"
-
-// chatRequest changes the settings of a chat. Omitted fields do not change.
-type chatRequest struct {
-	Archived   *bool           `json:"archived"`
-	Pinned     *bool           `json:"pinned"`
-	MutedUntil json.RawMessage `json:"mutedUntil"` // null unmutes
-	Unread     *bool           `json:"unread"`
-}
-
-// patch returns the change. It refuses one that contradicts itself.
-func (req chatRequest) patch(now time.Time) (patch bridge.ChatPatch, err error) {
-	patch = bridge.ChatPatch{Archived: req.Archived, Pinned: req.Pinned, Unread: req.Unread}
-	if req.MutedUntil != nil {
-		if patch.MutedUntil, err = parseMute(req.MutedUntil, now); err != nil {
-			return patch, err
-		}
-	}
-	switch {
-	case patch == (bridge.ChatPatch{}):
-		return patch, bridge.Invalid("give at least one of archived, pinned, mutedUntil and unread")
-	case patch.Archived != nil && *patch.Archived && patch.Pinned != nil && *patch.Pinned:
-		return patch, bridge.Invalid("archived and pinned cannot both be true: archiving a chat takes its pin off")
-	}
-	return patch, nil
-}
-
-// parseMute reads mutedUntil: a time in the future, forever, or null to unmute.
-func parseMute(value json.RawMessage, now time.Time) (*bridge.Time, error) {
-	var text *string
-	if err := json.Unmarshal(value, &text); err == nil && text == nil {
-		return new(bridge.Time{}), nil
-	}
-	if text != nil && *text == mutedForever {
-		return new(bridge.MutedForever()), nil
-	}
-	if text != nil {
-		if until, err := time.Parse(time.RFC3339, *text); err == nil && until.After(now) {
-			return new(bridge.At(until)), nil
-		}
-	}
-	return nil, bridge.Invalid("mutedUntil must be a moment to come, like 2027-01-31T00:00:00Z, or %q, or null to unmute", mutedForever)
-}
 
 // updateChat archives, pins or mutes a chat, or marks it as unread, on all devices.
 func updateChat(in *input) (any, error) {
 	jid := in.pathChat("jid")
-	var req chatRequest
+	var req content.ChatChange
 	body := in.body(&req, strict)
-	patch, err := req.patch(in.Now())
+	patch, err := req.Patch(in.Now())
 	keep(in, patch, err)
 	var chat bridge.Chat
 	return actOnce(in, body, act{

@@ -8,7 +8,6 @@ import (
 	"bridged/internal/api/export"
 	"bridged/internal/api/front"
 	"bridged/internal/bridge"
-	"bridged/internal/chatimport"
 	"bridged/internal/media/files"
 )
 
@@ -82,13 +81,4 @@ func (e exported) Open(ctx context.Context, m bridge.Message) (*files.File, erro
 // NameOf returns the name of a sender.
 func (e exported) NameOf(ctx context.Context, chat, sender bridge.JID) (string, error) {
 	return e.Importer.NameOf(ctx, chat, sender)
-}
-
-// parseZone reads the name of a time zone or an offset.
-func parseZone(field, text string) (*time.Location, error) {
-	zone, err := chatimport.ParseZone(text)
-	if err != nil {
-		return nil, bridge.Invalid("%s must be a zone like Europe/Berlin, or an offset like +02:00: %s is not known", field, front.QuotedName(text)).Because(err)
-	}
-	return zone, nil
 }

@@ -240,3 +240,12 @@ func (f *importForm) setZone(text string) (err error) {
 	f.Zone, err = parseZone("timezone", text)
 	return err
 }
+
+// parseZone reads the name of a time zone or an offset.
+func parseZone(field, text string) (*time.Location, error) {
+	zone, err := chatimport.ParseZone(text)
+	if err != nil {
+		return nil, bridge.Invalid("%s must be a zone like Europe/Berlin, or an offset like +02:00: %s is not known", field, front.QuotedName(text)).Because(err)
+	}
+	return zone, nil
+}

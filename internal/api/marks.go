@@ -57,9 +57,6 @@ func (s *server) mayPin(ctx context.Context, chat bridge.JID) error {
 	return err
 }
 
-// maxVotes limits the options of a vote, which are looked up in the poll.
-const maxVotes = bridge.MaxPollOptions
-
 // votePoll replaces the account's choice in a poll.
 func votePoll(in *input) (any, error) {
 	at := in.pathMessage("jid")
@@ -71,8 +68,8 @@ func votePoll(in *input) (any, error) {
 	case req.Options == nil:
 		in.refuse("options is required: the names of the chosen options; an empty list withdraws the vote")
 		return nil, in.err
-	case len(*req.Options) > maxVotes:
-		in.refuse("options must hold at most %d names", maxVotes)
+	case len(*req.Options) > bridge.MaxPollOptions:
+		in.refuse("options must hold at most %d names", bridge.MaxPollOptions)
 	}
 	return changeMessage(in, at, body, func(_ context.Context, m bridge.Message) (bridge.Content, error) {
 		return bridge.Vote{Target: m, Options: *req.Options}, m.Votable(*req.Options)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"bridged/internal/api/callers"
+	"bridged/internal/api/content"
 	"bridged/internal/api/download"
 	"bridged/internal/bridge"
 )
@@ -152,4 +153,50 @@ func answerPicture(in *input, of bridge.JID) (any, error) {
 		return nil, err
 	}
 	return nil, download.ServePicture(in.w, in.r, file, size)
+}
+
+// updateContact saves a person's name in the account's address book, or removes the person from it,
+// on all devices. A number that is not stored is looked up first.
+func updateContact(in *input) (any, error) {
+	jid := in.pathPerson()
+	var req content.SavedName
+	body := in.body(&req, strict)
+	name, err := req.Entry()
+	keep(in, name, err)
+	var person bridge.JID
+	return actOnce(in, body, act{
+		change: true,
+		lookUp: func(ctx context.Context) (err error) {
+			person, name.Username, err = in.nameable(ctx, jid, name.Full != "")
+			return err
+		},
+		do: func(ctx context.Context) (bridge.Sent, error) {
+			return bridge.Sent{Chat: person, Timestamp: bridge.At(in.Now())}, in.Account.SaveName(ctx, person, name)
+		},
+		answer: func(done bridge.Sent) any {
+			return struct {
+				OK      bool       `json:"ok"`
+				JID     bridge.JID `json:"jid"`
+				Name    string     `json:"name"`
+				IsSaved bool       `json:"isSaved"`
+			}{true, in.canonical(done.Chat), name.Full, name.Full != ""}
+		},
+	})
+}
+
+// nameable returns the JID and the username of a stored person. To save a new person, it also
+// returns a JID whose number the network knows.
+func (s *server) nameable(ctx context.Context, jid bridge.JID, isNew bool) (bridge.JID, *string, error) {
+	contact, err := s.contact(ctx, jid)
+	if bridge.CodeOf(err) != bridge.CodeNotFound || !isNew || jid.Server() != bridge.ServerUser || callers.Of(ctx).Chats != nil {
+		return contact.JID, contact.Username, err
+	}
+	checks, err := s.Account.CheckNumbers(ctx, []string{jid.User()})
+	switch {
+	case err != nil:
+		return "", nil, err
+	case len(checks) == 0 || checks[0].JID == "":
+		return "", nil, bridge.Fail(bridge.CodeNotOnNetwork, "the number is not on WhatsApp: check it with POST /api/contacts/check")
+	}
+	return checks[0].JID, nil, nil
 }

@@ -229,8 +229,13 @@ func (s *Shell) InvitedGroup(ctx context.Context, link string) error {
 		approval = "an admin has to approve"
 	}
 	return s.properties([][2]string{
-		{"Name", g.Name}, {"JID", string(g.JID)}, {"Description", g.Topic}, {"Members", strconv.Itoa(g.Participants)},
-		{"Owner", string(g.OwnerJID)}, {"Created", s.when(g.CreatedAt)}, {"Joining", approval},
+		{"Name", g.Name},
+		{"JID", string(g.JID)},
+		{"Description", g.Topic},
+		{"Members", strconv.Itoa(g.Participants)},
+		{"Owner", string(g.OwnerJID)},
+		{"Created", s.when(g.CreatedAt)},
+		{"Joining", approval},
 	})
 }
 

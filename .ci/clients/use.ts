@@ -13,6 +13,8 @@ export function about(event: Event): string {
     case "message.updated":
     case "message.status":
       return event.message.content;
+    case "message.scheduled":
+      return event.scheduled.msgId;
     case "chat.updated":
       return event.chat.name;
     case "group.updated":
@@ -22,6 +24,8 @@ export function about(event: Event): string {
       return event.call.state;
     case "account.status":
       return event.status.lastError ?? event.status.status;
+    case "backup.failed":
+      return event.backup.error;
   }
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"math"
 	"net/http"
-	"slices"
 	"strconv"
 	"time"
 
@@ -16,37 +15,6 @@ import (
 	"bridged/internal/api/front"
 	"bridged/internal/bridge"
 )
-
-// statuses is the only table of the HTTP statuses of codes.
-var statuses = map[int][]bridge.Code{
-	http.StatusBadRequest: {
-		bridge.CodeInvalid, bridge.CodeFetchFailed, bridge.CodeUnsupportedMedia, bridge.CodeNotOnNetwork,
-		bridge.CodeNotInGroup, bridge.CodeNotAChat, bridge.CodeNotEditable, bridge.CodeNotDeletable,
-		bridge.CodeTemplateFailed, bridge.CodeNotAdmin, bridge.CodeJoinRefused, bridge.CodeUnknownDates,
-	},
-	http.StatusUnauthorized:     {bridge.CodeUnauthorized, bridge.CodeSignatureInvalid},
-	http.StatusForbidden:        {bridge.CodeSendDisabled, bridge.CodeHistoryDisabled, bridge.CodeForbidden},
-	http.StatusNotFound:         {bridge.CodeNotFound, bridge.CodeNoPicture, bridge.CodePictureHidden, bridge.CodeInviteInvalid},
-	http.StatusMethodNotAllowed: {bridge.CodeMethodNotAllowed},
-	http.StatusConflict: {
-		bridge.CodeAlreadyPaired, bridge.CodeOtherAccount, bridge.CodeNoSession, bridge.CodeAlreadyInGroup,
-		bridge.CodeGroupFull, bridge.CodeGroupChanged, bridge.CodeNotRinging, bridge.CodeRequestInProgress, bridge.CodeAmbiguousDates, bridge.CodeAmbiguousTimezone,
-		bridge.CodeNoMoreHistory, bridge.CodeOnlyOnPhone,
-		bridge.CodeImportEnded, bridge.CodeAlreadySending,
-	},
-	http.StatusPreconditionFailed:           {bridge.CodePreconditionFailed},
-	http.StatusRequestEntityTooLarge:        {bridge.CodePayloadTooLarge},
-	http.StatusRequestedRangeNotSatisfiable: {bridge.CodeInvalidRange},
-	http.StatusUnprocessableEntity:          {bridge.CodeIdempotencyMismatch},
-	http.StatusTooManyRequests:              {bridge.CodeRateLimited, bridge.CodeReachoutRestricted, bridge.CodeNewChatsLimited, bridge.CodeNewChatsCapped, bridge.CodeLookUpsLimited},
-	http.StatusInternalServerError:          {bridge.CodeInternal, bridge.CodeMediaGone, bridge.CodeMediaTooLarge, bridge.CodeMediaInvalid},
-	http.StatusBadGateway:                   {bridge.CodeSendRefused},
-	http.StatusServiceUnavailable: {
-		bridge.CodeMediaUnavailable, bridge.CodeNotConnected, bridge.CodeStorageUnavailable,
-		bridge.CodeTooManyConnections,
-	},
-	http.StatusGatewayTimeout: {bridge.CodeSendTimeout},
-}
 
 // statusClientGone is the status in the access log if the caller has hung up.
 const statusClientGone = 499
@@ -98,7 +66,7 @@ func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 		}
 		return
 	}
-	e, status := public(err)
+	e, status := front.Public(err)
 	logFailure(r, status, e.Code, err)
 	if begun(w) {
 		return
@@ -124,20 +92,6 @@ func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 // maxSentence bounds the sentence of an error, in characters. It may quote the caller's request,
 // and clients read 64 KiB of it.
 const maxSentence = 4000
-
-// public returns the error and the status that the caller gets for err.
-func public(err error) (*bridge.Error, int) {
-	var e *bridge.Error
-	if errors.As(err, &e) && e.Code != bridge.CodeInternal {
-		for status, codes := range statuses {
-			if slices.Contains(codes, e.Code) {
-				return e, status
-			}
-		}
-	}
-	return bridge.Fail(bridge.CodeInternal, "something went wrong inside the service; its log says what"),
-		http.StatusInternalServerError
-}
 
 // logFailure logs failures of the service with their cause. For mistakes of callers it only logs
 // the code, since their sentences may quote the request.

@@ -1,11 +1,11 @@
 package api
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"bridged/internal/api/content"
 	"bridged/internal/api/front"
 	"bridged/internal/api/stream"
 	"bridged/internal/bridge"
@@ -99,26 +99,8 @@ func (q *input) eventTypes(name string, all []bridge.EventType) []bridge.EventTy
 	if value == "" {
 		return nil
 	}
-	types, err := parseEventTypes(name, strings.Split(value, ","), all)
+	types, err := content.ParseEventTypes(name, strings.Split(value, ","), all)
 	return keep(q, types, err)
-}
-
-// parseEventTypes returns each of the named types once. Types that are not in all are refused.
-func parseEventTypes(field string, names []string, all []bridge.EventType) ([]bridge.EventType, error) {
-	var types []bridge.EventType
-	for _, name := range names {
-		kind := bridge.EventType(strings.TrimSpace(name))
-		if kind == bridge.EventTyping && !slices.Contains(all, kind) {
-			return nil, bridge.Invalid("%s cannot have %s, which only streams of events have", field, kind)
-		}
-		if !slices.Contains(all, kind) {
-			return nil, bridge.Invalid("%s must be among %s", field, bridge.Join(all, ", "))
-		}
-		if !slices.Contains(types, kind) {
-			types = append(types, kind)
-		}
-	}
-	return types, nil
 }
 
 // queryChat returns the chat that a parameter names; empty if it is blank.
@@ -127,7 +109,7 @@ func (q *input) queryChat(name string) bridge.JID {
 	if value == "" {
 		return ""
 	}
-	jid, err := parseStored(name, value)
+	jid, err := content.ParseStored(name, value)
 	return keep(q, jid, err)
 }
 
@@ -143,7 +125,7 @@ func (q *input) queryChats(name string) (chats []bridge.JID) {
 		return nil
 	}
 	for _, one := range values {
-		jid, err := parseChat(name, strings.TrimSpace(one))
+		jid, err := content.ParseChat(name, strings.TrimSpace(one))
 		chats = append(chats, keep(q, jid, err))
 	}
 	return chats

@@ -24,7 +24,7 @@ func mustBeRefusal(t *testing.T, err error, codes ...bridge.Code) {
 	t.Helper()
 	for _, code := range codes {
 		if bridge.CodeOf(err) == code {
-			if e, _ := public(err); e.Msg == "" || !utf8.ValidString(e.Msg) {
+			if e, _ := front.Public(err); e.Msg == "" || !utf8.ValidString(e.Msg) {
 				t.Errorf("sentence %q", e.Msg)
 			}
 			return

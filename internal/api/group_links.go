@@ -4,8 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
-	"strings"
 
+	"bridged/internal/api/content"
 	"bridged/internal/bridge"
 )
 
@@ -65,7 +65,7 @@ func getInvite(in *input) (any, error) {
 
 // getInvitedGroup describes the group of a link, which the account need not be in.
 func getInvitedGroup(in *input) (any, error) {
-	code, err := parseLink(in.pathID("code"))
+	code, err := content.ParseLink(in.pathID("code"))
 	keep(in, code, err)
 	if in.err != nil {
 		return nil, in.err
@@ -105,7 +105,7 @@ func joinGroup(in *input) (any, error) {
 		Link string `json:"link"`
 	}
 	body := in.body(&req, strict)
-	code, err := parseLink(req.Link)
+	code, err := content.ParseLink(req.Link)
 	keep(in, code, err)
 	return requestOnce(in, body, keyedRequest{act: func(ctx context.Context, c attempt) (any, error) {
 		join, err := in.Account.JoinGroup(ctx, code, c.again)
@@ -114,22 +114,6 @@ func joinGroup(in *input) (any, error) {
 			bridge.GroupJoin
 		}{true, join}, err
 	}})
-}
-
-// parseLink returns the code of a link, which may lack https:// and the host.
-func parseLink(link string) (code string, err error) {
-	rest := strings.TrimSpace(link)
-	for _, prefix := range []string{"https://", "http://", "chat.whatsapp.com/", "invite/"} {
-		rest = strings.TrimPrefix(rest, prefix)
-	}
-	code, _, _ = strings.Cut(rest, "?")
-	isCode := func(r rune) bool {
-		return r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r == '-' || r == '_'
-	}
-	if len(link) > maxLink || len(code) < 10 || strings.TrimFunc(code, isCode) != "" {
-		return "", bridge.Invalid("link must be the link of a group, as in https://chat.whatsapp.com/AbCdEfGhIjKlMnOpQrStUv")
-	}
-	return code, nil
 }
 
 func leaveGroup(in *input) (any, error) {

@@ -11,7 +11,6 @@ import (
 
 const (
 	maxParticipants = 1023 // of the largest group, not counting the account
-	maxLink         = 200  // characters of an invite link
 )
 
 // GroupAdmin changes groups. again marks the repeat of a call that ended without an answer.

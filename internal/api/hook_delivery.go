@@ -11,6 +11,7 @@ import (
 	"github.com/rs/zerolog/hlog"
 
 	"bridged/internal/api/callers"
+	"bridged/internal/api/front"
 	"bridged/internal/bridge"
 	"bridged/internal/hooks"
 )
@@ -36,7 +37,7 @@ func receiveHook(in *input) (any, error) {
 	}
 	problem := ""
 	if err != nil {
-		e, _ := public(err)
+		e, _ := front.Public(err)
 		problem = e.Msg
 	}
 	if noteErr := in.noteDelivery(context.WithoutCancel(in.ctx()), *hook, problem); noteErr != nil {
@@ -128,7 +129,7 @@ func (s *server) read(ctx context.Context, hook bridge.Hook, header http.Header,
 	if err != nil {
 		return "", hooks.Identity{}, err
 	}
-	text, err := s.templates.render(ctx, template, payload, header)
+	text, err := s.templates.Render(ctx, template, payload, header)
 	if signed != nil {
 		return text, template.IdentifySigned(header, signed), err
 	}

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"bridged/internal/api/callers"
+	"bridged/internal/api/content"
 	"bridged/internal/bridge"
 	"bridged/internal/hooks"
 )
@@ -143,7 +144,7 @@ func previewHook(in *input) (any, error) {
 	if err := in.previews.Take(in.caller().Tree, in.Now()); err != nil {
 		return nil, err
 	}
-	text, err := in.templates.render(in.ctx(), template, payload, header)
+	text, err := in.templates.Render(in.ctx(), template, payload, header)
 	return struct {
 		Text string `json:"text"`
 	}{text}, err
@@ -166,13 +167,13 @@ func (req hookRequest) apply(hook *bridge.Hook) error {
 	if req.Name != nil {
 		hook.Name = strings.TrimSpace(*req.Name)
 	}
-	if err := checkName(hook.Name, "hook"); err != nil {
+	if err := content.CheckName(hook.Name, "hook"); err != nil {
 		return err
 	}
 	if given := string(hook.Chat); req.ChatJID != nil || given == "" {
 		var err error
 		set(&given, req.ChatJID)
-		if hook.Chat, err = parseDestination("chatJid", given); err != nil {
+		if hook.Chat, err = content.ParseDestination("chatJid", given); err != nil {
 			return err
 		}
 	}

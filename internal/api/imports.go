@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"bridged/internal/api/callers"
+	"bridged/internal/api/content"
 	"bridged/internal/api/download"
 	"bridged/internal/api/front"
 	"bridged/internal/bridge"
@@ -224,7 +225,7 @@ func (f *importForm) setNames(text string) error {
 	}
 	f.Names = make(map[string]bridge.JID, len(names))
 	for name, value := range names {
-		jid, err := parsePerson("names: "+front.QuotedName(name), value)
+		jid, err := content.ParsePerson("names: "+front.QuotedName(name), value)
 		if err != nil {
 			return err
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"bridged/internal/api/callers"
+	"bridged/internal/api/content"
 	"bridged/internal/api/front"
 	"bridged/internal/bridge"
 )
@@ -146,7 +147,7 @@ func (q *input) person(name string) bridge.JID {
 	if !given {
 		return ""
 	}
-	jid, err := parseAuthor(name, value)
+	jid, err := content.ParseAuthor(name, value)
 	return keep(q, jid, err)
 }
 
@@ -192,13 +193,13 @@ func (q *input) pathID(name string) string {
 }
 
 func (q *input) pathChat(name string) bridge.JID {
-	jid, err := parseChat("the path", q.path(name))
+	jid, err := content.ParseChat("the path", q.path(name))
 	return keep(q, jid, err)
 }
 
 // pathStored returns a chat that can be read. Messages cannot be sent to an imported one.
 func (q *input) pathStored(name string) bridge.JID {
-	jid, err := parseStored("the path", q.path(name))
+	jid, err := content.ParseStored("the path", q.path(name))
 	return keep(q, jid, err)
 }
 
@@ -211,18 +212,18 @@ func (q *input) pathStoredMessage(chat string) reference {
 }
 
 func (q *input) pathPerson() bridge.JID {
-	jid, err := parsePerson("the path", q.path("jid"))
+	jid, err := content.ParsePerson("the path", q.path("jid"))
 	return keep(q, jid, err)
 }
 
 // pathIndividual returns a chat with one person, or an imported chat.
 func (q *input) pathIndividual() bridge.JID {
-	jid, err := parseAuthor("the path", q.path("jid"))
+	jid, err := content.ParseAuthor("the path", q.path("jid"))
 	return keep(q, jid, err)
 }
 
 func (q *input) pathGroup() bridge.JID {
-	jid, err := parseKind("the path", q.path("jid"), bridge.JID.IsGroup, "a group, as in 120363025246125486@g.us")
+	jid, err := content.ParseKind("the path", q.path("jid"), bridge.JID.IsGroup, "a group, as in 120363025246125486@g.us")
 	return keep(q, jid, err)
 }
 
@@ -233,49 +234,4 @@ func (q *input) pathNumber(name, nothing string) int64 {
 		q.err = bridge.NotFound("%s", nothing)
 	}
 	return n
-}
-
-func parsePerson(field, value string) (bridge.JID, error) {
-	return parseKind(field, value, bridge.JID.IsPerson, "a person, as in 15551234567@s.whatsapp.net")
-}
-
-// parseAuthor reads the JID of a person, or of a name in an imported chat.
-func parseAuthor(field, value string) (bridge.JID, error) {
-	if isImport(value) {
-		return bridge.ParseJID(value)
-	}
-	return parsePerson(field, value)
-}
-
-// parseChat reads the JID of a chat to which messages can be sent.
-func parseChat(field, value string) (bridge.JID, error) {
-	canBeWrittenTo := func(jid bridge.JID) bool { return jid.IsPerson() || jid.IsGroup() }
-	jid, err := parseKind(field, value, canBeWrittenTo, "a person or a group; status updates and broadcast lists are not served")
-	if err != nil && isImport(value) {
-		err = bridge.Invalid("%s names a chat that was imported from an export: it has no phone number, so nothing can be sent to it", field)
-	}
-	return jid, err
-}
-
-func isImport(value string) bool {
-	jid, err := bridge.ParseJID(value)
-	return err == nil && jid.IsImport()
-}
-
-// parseStored reads the JID of a chat that may be stored.
-func parseStored(field, value string) (bridge.JID, error) {
-	canBeRead := func(jid bridge.JID) bool { return jid.IsPerson() || jid.IsGroup() || jid.IsImport() }
-	return parseKind(field, value, canBeRead, "a person, a group or an imported chat; status updates and broadcast lists are not served")
-}
-
-// parseKind reads a JID that fits. Its errors name the field.
-func parseKind(field, value string, fits func(bridge.JID) bool, wanted string) (bridge.JID, error) {
-	jid, err := bridge.ParseJID(value)
-	if err != nil {
-		return "", bridge.Invalid("%s: %v", field, err)
-	}
-	if !fits(jid) {
-		return "", bridge.Invalid("%s must name %s", field, wanted)
-	}
-	return jid, nil
 }

@@ -11,8 +11,7 @@ import (
 )
 
 const (
-	maxChecked    = 50
-	maxPhoneInput = 64 // characters of a number in a request
+	maxChecked = 50
 )
 
 func listContacts(in *input) (any, error) {
@@ -86,7 +85,7 @@ func checkNumbers(in *input) (any, error) {
 	caller := in.caller()
 	phones := make([]string, len(req.Phones))
 	for i, written := range req.Phones {
-		phone, err := parsePhone(fmt.Sprintf("phones[%d]", i), written)
+		phone, err := content.ParsePhone(fmt.Sprintf("phones[%d]", i), written)
 		if err != nil {
 			return nil, err
 		}
@@ -99,18 +98,6 @@ func checkNumbers(in *input) (any, error) {
 	return struct {
 		Results []bridge.NumberCheck `json:"results"`
 	}{notNull(results)}, err
-}
-
-// parsePhone reads a phone number in any usual form. Its errors name the field.
-func parsePhone(field, value string) (string, error) {
-	if len(value) > maxPhoneInput {
-		return "", bridge.Invalid("%s must have at most %d characters", field, maxPhoneInput)
-	}
-	phone, err := bridge.ParsePhone(value)
-	if err != nil {
-		return "", bridge.Invalid("%s %v", field, err)
-	}
-	return phone, nil
 }
 
 // reaches reports whether the token has a chat with a number, in any of its forms.

@@ -2,8 +2,8 @@ package api
 
 import (
 	"context"
-	"time"
 
+	"bridged/internal/api/content"
 	"bridged/internal/bridge"
 	"bridged/internal/schedule"
 )
@@ -11,19 +11,8 @@ import (
 // sendAt reads the time at which a message is sent; nil for now. Whether it lies ahead is checked after the
 // Idempotency-Key, because a call may be repeated after its time.
 func (q *input) sendAt(value string) *bridge.Time {
-	at, err := parseSendAt(value)
+	at, err := content.ParseSendAt(value)
 	return keep(q, at, err)
-}
-
-func parseSendAt(value string) (*bridge.Time, error) {
-	if value == "" {
-		return nil, nil
-	}
-	at, err := time.Parse(time.RFC3339, value)
-	if err != nil {
-		return nil, bridge.Invalid("sendAt must be a moment with its zone, like 2026-11-21T08:15:30+01:00 or 2026-11-21T07:15:30Z")
-	}
-	return new(bridge.At(at)), nil
 }
 
 // scheduleUnder schedules a draft under a key, which may be nil. A repeated call gets the answer of the first

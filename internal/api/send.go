@@ -184,7 +184,7 @@ type addressed struct {
 
 // address returns the chat to send to and the message to quote, which by default is in that chat.
 func (a addressed) address() (to bridge.JID, quote reference, err error) {
-	if to, err = parseDestination("jid", a.JID); err != nil {
+	if to, err = content.ParseDestination("jid", a.JID); err != nil {
 		return "", reference{}, err
 	}
 	switch {
@@ -195,21 +195,13 @@ func (a addressed) address() (to bridge.JID, quote reference, err error) {
 	case a.QuotedChatJID == "":
 		return to, reference{to, a.QuotedMsgID}, nil
 	}
-	chat, err := parseChat("quotedChatJid", a.QuotedChatJID)
+	chat, err := content.ParseChat("quotedChatJid", a.QuotedChatJID)
 	return to, reference{chat, a.QuotedMsgID}, err
 }
 
 func (q *input) destination(field, value string) bridge.JID {
-	jid, err := parseDestination(field, value)
+	jid, err := content.ParseDestination(field, value)
 	return keep(q, jid, err)
-}
-
-// parseDestination reads the JID of the chat to send to.
-func parseDestination(field, value string) (bridge.JID, error) {
-	if value == "" {
-		return "", bridge.Invalid("%s is required", field)
-	}
-	return parseChat(field, value)
 }
 
 func sendText(in *input) (any, error) {
@@ -248,7 +240,7 @@ func (q *input) checkText(text string) {
 func (q *input) people(field string, values []string) (people, unseen []bridge.JID) {
 	named := make([]bridge.JID, len(values))
 	for i, value := range values {
-		jid, err := parsePerson(field, value)
+		jid, err := content.ParsePerson(field, value)
 		named[i] = keep(q, jid, err)
 	}
 	if q.err == nil {
@@ -278,7 +270,7 @@ func forwardMessage(in *input) (any, error) {
 	body := in.body(&req, lenient)
 	d := draft{sendAt: in.sendAt(req.SendAt)}
 	d.To = in.destination("destJid", req.DestJID)
-	source, err := parseStored("sourceChatJid", req.SourceChatJID)
+	source, err := content.ParseStored("sourceChatJid", req.SourceChatJID)
 	chat := keep(in, source, err)
 	if req.SourceChatJID == "" {
 		in.refuse("sourceChatJid is required")

@@ -70,7 +70,7 @@ func (f *fileForm) check(s *server) error {
 			return err
 		}
 	}
-	if _, err := parseSendAt(f.SendAt); err != nil {
+	if _, err := content.ParseSendAt(f.SendAt); err != nil {
 		return err
 	}
 	if utf8.RuneCountInString(f.Caption) > content.MaxText {

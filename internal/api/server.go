@@ -30,6 +30,7 @@ import (
 	"bridged/internal/api/stream"
 	"bridged/internal/bridge"
 	"bridged/internal/chatimport"
+	"bridged/internal/hooks"
 	"bridged/internal/media"
 	"bridged/internal/media/files"
 	"bridged/internal/schedule"
@@ -142,7 +143,7 @@ type server struct {
 	tokens     *callers.Tokens
 	hooks      callers.Things[bridge.Hook]
 	webhooks   callers.Things[bridge.Webhook]
-	templates  *renderer
+	templates  *hooks.Renderer
 	deliveries callers.Limiters // by hook
 	previews   callers.Limiters // by token tree
 	started    bridge.Time
@@ -225,7 +226,7 @@ func New(o Options) *Handler {
 			Quota: webhookQuota, Tokens: tokens, Token: func(w bridge.Webhook) int64 { return w.Token },
 			List: func(ctx context.Context) ([]bridge.Webhook, error) { return o.Store.Webhooks(ctx) },
 		},
-		templates:  newRenderer(),
+		templates:  hooks.NewRenderer(),
 		deliveries: callers.Limiters{PerMinute: 60, Burst: 60, Refusal: "a hook takes 60 deliveries a minute; try again a little later"},
 		// With the second that a template may take that is a third of a processor.
 		previews: callers.Limiters{PerMinute: 20, Burst: 30, Refusal: "templates can be tried 20 times a minute; try again a little later"},

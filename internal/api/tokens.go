@@ -7,15 +7,12 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"time"
-	"unicode"
-	"unicode/utf8"
 
+	"bridged/internal/api/content"
 	"bridged/internal/bridge"
 )
 
 const (
-	maxGivenName  = 100  // characters of a token's or a hook's name
 	maxTokenChats = 1000 // of one token
 )
 
@@ -56,11 +53,11 @@ func createToken(in *input) (any, error) {
 // tokenOf returns the token that a request describes.
 func (s *server) tokenOf(req tokenRequest) (bridge.Token, error) {
 	token := bridge.Token{Name: strings.TrimSpace(req.Name)}
-	err := checkName(token.Name, "token")
+	err := content.CheckName(token.Name, "token")
 	if err != nil {
 		return token, err
 	}
-	if token.Scopes, err = parseScopes(req.Scopes); err != nil {
+	if token.Scopes, err = content.ParseScopes(req.Scopes); err != nil {
 		return token, err
 	}
 	if req.Chats != nil {
@@ -68,32 +65,8 @@ func (s *server) tokenOf(req tokenRequest) (bridge.Token, error) {
 			return token, err
 		}
 	}
-	token.ExpiresAt, err = s.parseExpiry(req.ExpiresAt)
+	token.ExpiresAt, err = content.ParseExpiry(s.Now(), req.ExpiresAt)
 	return token, err
-}
-
-// checkName checks the name of a token or hook.
-func checkName(name, thing string) error {
-	if name == "" || utf8.RuneCountInString(name) > maxGivenName || strings.ContainsFunc(name, unicode.IsControl) {
-		return bridge.Invalid("name is required: 1 to %d characters that say what the %s is for", maxGivenName, thing)
-	}
-	return nil
-}
-
-// parseScopes returns each scope once, in the order of [bridge.Scopes].
-func parseScopes(names []string) ([]bridge.Scope, error) {
-	if most := len(bridge.Scopes()); len(names) > most {
-		return nil, bridge.Invalid("scopes must hold at most %d elements", most)
-	}
-	for _, name := range names {
-		if !slices.Contains(bridge.Scopes(), bridge.Scope(name)) {
-			return nil, bridge.Invalid("scopes must be among read, send, manage")
-		}
-	}
-	if len(names) == 0 {
-		return nil, bridge.Invalid("scopes is required: one or more of read, send, manage")
-	}
-	return slices.DeleteFunc(bridge.Scopes(), func(scope bridge.Scope) bool { return !slices.Contains(names, string(scope)) }), nil
 }
 
 // parseTokenChats returns each chat of a token once.
@@ -103,7 +76,7 @@ func (s *server) parseTokenChats(values []string) ([]bridge.JID, error) {
 	}
 	var chats []bridge.JID
 	for _, value := range values {
-		jid, err := parseStored("chats", value)
+		jid, err := content.ParseStored("chats", value)
 		if err != nil {
 			return nil, err
 		}
@@ -112,18 +85,6 @@ func (s *server) parseTokenChats(values []string) ([]bridge.JID, error) {
 		}
 	}
 	return chats, nil
-}
-
-func (s *server) parseExpiry(value *string) (*bridge.Time, error) {
-	if value == nil || *value == "" {
-		return nil, nil
-	}
-	t, err := time.Parse(time.RFC3339, *value)
-	if err != nil || !t.After(s.Now()) {
-		return nil, bridge.Invalid("expiresAt must be a moment to come, like 2027-01-31T00:00:00Z, or null for never")
-	}
-	at := bridge.At(t)
-	return &at, nil
 }
 
 // mayMake refuses a token that may do or see more than its creator.

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"bridged/internal/api/callers"
+	"bridged/internal/api/content"
 	"bridged/internal/bridge"
 	"bridged/internal/webhook"
 	"bridged/internal/webhook/format"
@@ -210,7 +211,7 @@ func decodeWebhook(in *input) (req webhookRequest, change func(*bridge.Webhook))
 	}
 	var types *[]bridge.EventType
 	if req.Types != nil {
-		list, err := parseEventTypes("types", *req.Types, bridge.EventTypes())
+		list, err := content.ParseEventTypes("types", *req.Types, bridge.EventTypes())
 		types = keep(in, &list, err)
 	}
 	chats, excluded := in.filterChats("chats", req.Chats), in.filterChats("excludeChats", req.ExcludeChats)
@@ -276,7 +277,7 @@ func (q *input) filterChats(field string, values *[]string) *[]bridge.JID {
 	}
 	chats, seen := []bridge.JID{}, map[bridge.JID]bool{}
 	for _, value := range *values {
-		jid, err := parseChat(field, value)
+		jid, err := content.ParseChat(field, value)
 		if keep(q, jid, err); q.err == nil {
 			q.err = q.see(q.ctx(), jid)
 		}

@@ -1,5 +1,5 @@
-// Package content checks the content of messages that callers send, and the data of groups. Its errors are [bridge.CodeInvalid] and name
-// the field.
+// Package content checks what callers send: JIDs, times and other values, the content of messages, and the
+// data of groups and tokens. Its errors are [bridge.CodeInvalid] and name the field.
 package content
 
 import (

@@ -131,7 +131,7 @@ var ours = map[string][]string{
 	"internal/api/front":        {"internal/bridge", "internal/intake"},
 	"internal/webhook":          {"internal/bridge", "internal/store", "internal/store/settings", "internal/urlguard", "internal/webhook/format"},
 	"internal/webhook/format":   {"internal/bridge"},
-	"internal/hooks":            {"internal/bridge"},
+	"internal/hooks":            {"internal/bridge", "internal/intake"},
 	"internal/oauth":            {"internal/api/callers", "internal/api/front", "internal/bridge", "internal/client", "internal/store", "internal/store/settings", "internal/urlguard"},
 	"internal/console":          {"internal/console/chats", "internal/console/explorer", "internal/console/frame", "internal/console/names", "internal/console/people", "internal/console/setup", "internal/console/view", "internal/oauth"},
 	"internal/console/markup":   {"internal/bridge"},

@@ -1,4 +1,4 @@
-package api
+package hooks
 
 import (
 	"context"
@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"bridged/internal/bridge"
-	"bridged/internal/hooks"
 	"bridged/internal/intake"
 )
 
@@ -19,7 +18,7 @@ import (
 func TestRenderer_RendersOneAtATime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		r := newRenderer()
+		r := NewRenderer()
 		var mu sync.Mutex
 		running, most, ended, refused := 0, 0, 0, 0
 		var all sync.WaitGroup
@@ -65,7 +64,7 @@ func TestRenderer_RendersOneAtATime(t *testing.T) {
 func TestRenderer_FamiliesTakeTurns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		r := newRenderer()
+		r := NewRenderer()
 		var mu sync.Mutex
 		var order []int64
 		refused := make(map[int64]int)
@@ -119,17 +118,17 @@ func TestRenderer_FamiliesTakeTurns(t *testing.T) {
 func TestRenderer_RendersForItsCaller(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		r := newRenderer()
-		template, err := hooks.Parse("{{.payload}}")
+		r := NewRenderer()
+		template, err := Parse("{{.payload}}")
 		if err != nil {
 			t.Fatal(err)
 		}
 		render := func(tree int64) error {
-			_, err := r.render(bridge.WithTree(t.Context(), tree), template, "hi", nil)
+			_, err := r.Render(bridge.WithTree(t.Context(), tree), template, "hi", nil)
 			return err
 		}
 		stays := make(chan struct{})
-		for range familyRenderings {
+		for range treeRenderings {
 			go func() { _ = r.alone(bridge.WithTree(t.Context(), 7), func() error { <-stays; return nil }) }()
 		}
 		synctest.Wait()

@@ -5,11 +5,12 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"bridged/internal/bridge"
 )
 
-// gallery returns a server with messages of many kinds in the club and with grace.
+// gallery returns a server with messages of many kinds in the club and with grace. V is pinned, and W was.
 func gallery(t *testing.T) *server {
 	s := chatty(t)
 	picture, video, link, mine := say(club, grace, "P", "at the gate", 5), say(grace, grace, "V", "", 6), say(club, alan, "L", "see https://example.com", 7), say(grace, me, "O", "a link? http://", 8)
@@ -19,6 +20,9 @@ func gallery(t *testing.T) *server {
 	preview.MessageType, preview.LinkPreview = "extendedTextMessage", &bridge.LinkPreview{Title: "Example"}
 	mine.FromMe = true
 	s.know(picture, video, link, mine, preview)
+	for id, until := range map[string]bridge.Time{"V": bridge.At(time.Now().Add(time.Hour)), "W": bridge.At(time.Now().Add(-time.Hour))} {
+		s.know(bridge.Pin{Chat: grace, Target: id, By: grace, Until: until, Timestamp: bridge.At(time.Now().Add(-24 * time.Hour))})
+	}
 	return s
 }
 
@@ -26,23 +30,26 @@ func TestSearch_FindsByKindAndSenderAndChat(t *testing.T) {
 	t.Parallel()
 	s := gallery(t)
 	for query, want := range map[string]string{
-		"?type=media":                "V P",
-		"?type=image":                "P",
-		"?type=video":                "V",
-		"?type=audio":                "",
-		"?type=document":             "",
-		"?type=sticker":              "",
-		"?type=link":                 "W L",
-		"?type=imageMessage":         "P",
-		"?type=ptvMessage":           "V",
-		"?type=extendedTextMessage":  "W",
-		"?type=aKindOfTomorrow":      "",
-		"?hasMedia=true":             "V P",
-		"?hasMedia=false&type=media": "",
-		"?hasMedia=false&limit=2":    "W O",
-		"?fromMe=true":               "O",
-		"?fromMe=false&limit=3":      "W L V",
-		"?chat=" + string(grace):     "W O V",
+		"?type=media":                                    "V P",
+		"?type=image":                                    "P",
+		"?type=video":                                    "V",
+		"?type=audio":                                    "",
+		"?type=document":                                 "",
+		"?type=sticker":                                  "",
+		"?type=link":                                     "W L",
+		"?type=imageMessage":                             "P",
+		"?type=ptvMessage":                               "V",
+		"?type=extendedTextMessage":                      "W",
+		"?type=aKindOfTomorrow":                          "",
+		"?hasMedia=true":                                 "V P",
+		"?hasMedia=false&type=media":                     "",
+		"?hasMedia=false&limit=2":                        "W O",
+		"?fromMe=true":                                   "O",
+		"?pinned=true":                                   "V",
+		"?pinned=true&type=link":                         "",
+		"?pinned=false&chat=" + string(grace):            "W O",
+		"?fromMe=false&limit=3":                          "W L V",
+		"?chat=" + string(grace):                         "W O V",
 		"?chat=" + string(graceLID) + "&fromMe=false":    "W V",
 		"?chat=" + string(club) + "&type=link":           "L",
 		"?chat=" + string(club) + "&chatType=individual": "",
@@ -89,6 +96,8 @@ func TestHistory_FiltersByKind(t *testing.T) {
 		clubHistory + "?type=link&sender=" + string(grace):        "",
 		graceHistory + "?type=media":                              "V",
 		graceHistory + "?fromMe=true":                             "O",
+		graceHistory + "?pinned=true":                             "V",
+		graceHistory + "?pinned=false&q=e":                        "W",
 		graceHistory + "?fromMe=false&order=asc":                  "V W",
 		graceHistory + "?type=":                                   "W O V",
 		graceHistory + "?fromMe=false&until=2026-11-21T12:06:00Z": "V",
@@ -111,7 +120,7 @@ func TestHistory_RefusesFiltersThatMakeNoSense(t *testing.T) {
 	t.Parallel()
 	s := gallery(t)
 	for query, names := range map[string]string{
-		"?q=a&fold=case": "fold must be accents, or left out", "?type=pictures": "type", "?fromMe=me": "fromMe", "?hasMedia=": "hasMedia", "?type=image&offset=1": "offset does not go with type", "?fromMe=true&offset=1": "nextCursor",
+		"?q=a&fold=case": "fold must be accents, or left out", "?type=pictures": "type", "?fromMe=me": "fromMe", "?hasMedia=": "hasMedia", "?pinned=yes": "pinned", "?type=image&offset=1": "offset does not go with type", "?fromMe=true&offset=1": "nextCursor",
 	} {
 		for _, path := range []string{clubHistory, graceHistory} {
 			got := s.Get(path + query)

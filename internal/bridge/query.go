@@ -72,6 +72,7 @@ type MessageFilter struct {
 	Type     string
 	FromMe   *bool
 	HasMedia *bool
+	Pinned   *bool // in its chat, for everybody
 }
 
 // IsZero reports whether every message passes the filter.

@@ -77,7 +77,7 @@ func TestLists_AreFiltered(t *testing.T) {
 		b.know(picture, link, said(club, "TEXT", "a text", 3))
 		yes, no := true, false
 		for want, f := range map[string]bridge.MessageFilter{
-			"[PICTURE]": {Type: "imageMessage", HasMedia: &yes, FromMe: &no}, "[LINK]": {Type: bridge.TypeLink, HasMedia: &no}, "[]": {FromMe: &yes},
+			"[PICTURE]": {Type: "imageMessage", HasMedia: &yes, FromMe: &no}, "[LINK]": {Type: bridge.TypeLink, HasMedia: &no}, "[]": {FromMe: &yes, Pinned: &no},
 		} {
 			matches := b.AllMatches(t.Context(), bridge.SearchQuery{Chat: grace, Sender: grace, MessageFilter: f, Limit: 1})
 			found := collected(t, matches, func(m bridge.Match) string { return m.MsgID })

@@ -11,6 +11,7 @@ import (
 type Filter struct {
 	bridge.MessageFilter
 	Sender int64 // 0 for all
+	Now    int64 // for Pinned: pins that end before it have ended
 }
 
 // where returns the condition on a message m.
@@ -29,6 +30,9 @@ func (f Filter) where() (string, []any) {
 	}
 	if f.HasMedia != nil {
 		w.Add("(m.media IS NOT NULL) = ?", *f.HasMedia)
+	}
+	if f.Pinned != nil {
+		w.Add("ifnull(m.pinned > ?, 0) = ?", f.Now, *f.Pinned)
 	}
 	if f.FromMe != nil {
 		w.Add("m.from_me = ?", *f.FromMe)
@@ -76,6 +80,8 @@ type path struct {
 func (f Filter) paths() []path {
 	rest := f
 	switch {
+	case f.Pinned != nil && *f.Pinned:
+		return []path{{"messages_pinned", "m.pinned IS NOT NULL", nil, rest}}
 	case f.Type == bridge.TypeLink:
 		rest.Type = ""
 		return []path{{"messages_with_link", "m.has_link = 1", nil, rest}}

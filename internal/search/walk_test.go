@@ -18,8 +18,9 @@ func filters() map[string][]Filter {
 		"messages_with_link": {of("link")},
 		"messages_by_type":   {of("imageMessage"), of("undecryptable")},
 		"messages_by_sender": {{Sender: 1}, {Sender: 1, MessageFilter: bridge.MessageFilter{FromMe: &yes}}},
+		"messages_pinned":    {{Sender: 1, MessageFilter: bridge.MessageFilter{Pinned: &yes}}},
 		"messages_own":       {{MessageFilter: bridge.MessageFilter{FromMe: &yes}}},
-		"messages_by_time":   {of("conversation"), {MessageFilter: bridge.MessageFilter{FromMe: &no}}, {MessageFilter: bridge.MessageFilter{HasMedia: &no}}, {}},
+		"messages_by_time":   {of("conversation"), {MessageFilter: bridge.MessageFilter{FromMe: &no}}, {MessageFilter: bridge.MessageFilter{HasMedia: &no}}, {MessageFilter: bridge.MessageFilter{Pinned: &no}}, {}},
 	}
 }
 
@@ -59,7 +60,7 @@ func TestWalk_OfWhatAnIndexHoldsReadsNothingElse(t *testing.T) {
 	_, s := newIndex(t, 5000)
 	for _, change := range []string{
 		`UPDATE messages SET details = '{"m":{"type":"image"}}', type = 'imageMessage' WHERE seq = 7`,
-		"UPDATE messages SET has_link = 1 WHERE seq = 8",
+		`UPDATE messages SET details = '{"n":{"u":9,"a":1}}' WHERE seq = 6`, "UPDATE messages SET has_link = 1 WHERE seq = 8",
 		"UPDATE messages SET from_me = 1, sender = 2 WHERE seq = 9", "UPDATE chats SET last_message_at = 5000",
 	} {
 		ok(t, s.conn.Script(change))
@@ -75,6 +76,7 @@ func TestWalk_OfWhatAnIndexHoldsReadsNothingElse(t *testing.T) {
 		{Filter{MessageFilter: bridge.MessageFilter{Type: "link"}}, 8},
 		{Filter{MessageFilter: bridge.MessageFilter{FromMe: new(true)}}, 9},
 		{Filter{Sender: 2}, 9},
+		{Filter{MessageFilter: bridge.MessageFilter{Pinned: new(true)}, Now: 8}, 6},
 	} {
 		for _, chat := range []int64{0, 1} {
 			ok(t, s.View(t.Context(), func(c *sqlite.Conn) {

@@ -168,7 +168,7 @@ func Reaction(by *simnet.Phone, emoji string) Object {
 // History returns the answer of a list of messages without filters.
 func History(chat simnet.JID, messages []Object, applied ...Object) Object {
 	filters := With(Object{
-		"since": nil, "until": nil, "q": nil, "fold": nil, "sender": nil, "type": nil, "fromMe": nil, "hasMedia": nil, "order": "desc", "limit": 100, "offset": 0,
+		"since": nil, "until": nil, "q": nil, "fold": nil, "sender": nil, "type": nil, "fromMe": nil, "hasMedia": nil, "pinned": nil, "order": "desc", "limit": 100, "offset": 0,
 	}, applied...)
 	return Object{"jid": chat.String(), "count": len(messages), "filters": filters, "messages": list(messages), "hasMore": false, "nextCursor": nil}
 }

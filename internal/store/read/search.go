@@ -58,6 +58,9 @@ const (
 // end is the position up to which the result is complete.
 func (r *Snapshot) filtered(q search.Query, filter bridge.MessageFilter) (found []Position, end *Position) {
 	f := search.Filter{MessageFilter: filter}
+	if filter.Pinned != nil {
+		f.Now = r.s.o.Now()
+	}
 	if q.Chat == 0 { // the index knows senders in one chat only
 		f.Sender = q.Sender
 	}

@@ -16,6 +16,7 @@ const narrowing: Field[] = [
   { ...text("Sender", "sender", "Only messages of this person, by JID or number"), value: (who) => peopleOf(who)[0] },
   choice("From Me", "fromMe", "Whether to find own messages, or those of others", either),
   choice("Has File", "hasMedia", "Whether to find messages with a file, or those without one", either),
+  choice("Pinned", "pinned", "Whether to find pinned messages, or the others", either),
   time("Since", "since", "The earliest time"),
   text("Type", "type", "A <code>messageType</code>, or <code>media</code>, <code>image</code>, <code>video</code>, <code>audio</code>, <code>document</code>, <code>sticker</code> or <code>link</code>"),
   time("Until", "until", "The latest time"),

@@ -1,6 +1,7 @@
 package bridge
 
 import (
+	"reflect"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -92,3 +93,51 @@ const (
 
 // Picture is the network's location of the picture of a person or a group.
 type Picture struct{ DirectPath string }
+
+// Profile is what a person shows about themselves to the account.
+type Profile struct {
+	JID   JID     `json:"jid"`
+	LID   JID     `json:"lid"`
+	About *string `json:"about" bound:"topic"` // nil if there is none, or the account may not see it
+	// Verified reports whether the network has confirmed who the business is: apps show a tick.
+	Verified bool             `json:"verified"`
+	Business *BusinessProfile `json:"business"` // nil for ordinary people
+	AskedAt  Time             `json:"askedAt"`  // when the network sent it
+}
+
+// BusinessProfile is what a business account shows about itself.
+type BusinessProfile struct {
+	Name        string         `json:"name" bound:"name"`
+	Description string         `json:"description" bound:"topic"`
+	Address     string         `json:"address" bound:"topic"`
+	Email       string         `json:"email" bound:"name"`
+	Websites    []string       `json:"websites" bound:"emails"`
+	Categories  []string       `json:"categories" bound:"emails"`
+	Hours       *BusinessHours `json:"hours"` // nil if they are not given
+}
+
+// BusinessHours are the opening hours of a business. A day may have several entries, and is closed if it has none.
+type BusinessHours struct {
+	Timezone string        `json:"timezone" bound:"name"`
+	Days     []BusinessDay `json:"days" bound:"phones"`
+}
+
+// BusinessDay is a part of the opening hours. Opens and Closes, as "09:00", are set for fixed hours.
+type BusinessDay struct {
+	Day    string       `json:"day" bound:"name"` // mon, tue, wed, thu, fri, sat or sun
+	Mode   BusinessMode `json:"mode" bound:"name"`
+	Opens  *string      `json:"opens"`
+	Closes *string      `json:"closes"`
+}
+
+// BusinessMode says how a business is open on a day.
+type BusinessMode string
+
+const (
+	OpenAllDay        BusinessMode = "open_24h"
+	OpenHours         BusinessMode = "specific_hours"
+	OpenByAppointment BusinessMode = "appointment_only"
+)
+
+// Bound applies the limits to p.
+func (p *Profile) Bound() { bound(reflect.ValueOf(p).Elem()) }

@@ -116,3 +116,67 @@ type Traffic struct {
 	QueuedReceived uint64 // stanzas of the network's offline queues
 	QueueStalls    uint64 // how often the network did not deliver such a queue
 }
+
+// AccountPatch changes what the account shows about itself. Nil fields stay unchanged.
+type AccountPatch struct {
+	Name  *string `json:"name"`
+	About *string `json:"about"` // empty for none
+}
+
+// Fields returns the names of the fields that are set.
+func (p AccountPatch) Fields() (names []string) {
+	if p.Name != nil {
+		names = append(names, "name")
+	}
+	if p.About != nil {
+		names = append(names, "about")
+	}
+	return names
+}
+
+// Privacy has the account's privacy settings, with the network's words for their values. In a
+// change, nil fields stay unchanged; otherwise the network did not send them.
+type Privacy struct {
+	LastSeen     *string `json:"lastSeen"`
+	Online       *string `json:"online"`
+	About        *string `json:"about"`
+	Picture      *string `json:"picture"`
+	ReadReceipts *string `json:"readReceipts"`
+	GroupAdd     *string `json:"groupAdd"`
+	CallAdd      *string `json:"callAdd"`
+	Messages     *string `json:"messages"`
+	Stickers     *string `json:"stickers"`
+	Defense      *string `json:"defense"` // the protection from strangers
+}
+
+// PrivacySetting is a setting of a [Privacy]: the name of the field, and the field.
+type PrivacySetting struct {
+	Name  string
+	Value **string
+}
+
+// All returns all settings of p, in the order of its fields.
+func (p *Privacy) All() []PrivacySetting {
+	return []PrivacySetting{
+		{"lastSeen", &p.LastSeen},
+		{"online", &p.Online},
+		{"about", &p.About},
+		{"picture", &p.Picture},
+		{"readReceipts", &p.ReadReceipts},
+		{"groupAdd", &p.GroupAdd},
+		{"callAdd", &p.CallAdd},
+		{"messages", &p.Messages},
+		{"stickers", &p.Stickers},
+		{"defense", &p.Defense},
+	}
+}
+
+// Fields returns the names of the fields that are set.
+func (p Privacy) Fields() (names []string) {
+	for _, setting := range p.All() {
+		if *setting.Value != nil {
+			names = append(names, setting.Name)
+		}
+	}
+	return names
+}

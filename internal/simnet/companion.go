@@ -159,14 +159,20 @@ func (p *Phone) bundleOf(ctx context.Context, device types.JID) *prekey.Bundle {
 	return p.client.DangerousInternals().FetchPreKeysNoError(ctx, []types.JID{device})[device]
 }
 
-// SetPushName changes the name that others see, and updates the companions.
-func (p *Phone) SetPushName(ctx context.Context, name string) error {
+// publishName shows others the account's new name.
+func (p *Phone) publishName(name string) {
 	p.net.Mu.Lock()
 	p.Account.PushName = name
+	p.net.Notify()
 	p.net.Mu.Unlock()
 	p.mu.Lock()
 	p.options.Name = name
 	p.mu.Unlock()
+}
+
+// SetPushName changes the name that others see, and updates the companions.
+func (p *Phone) SetPushName(ctx context.Context, name string) error {
+	p.publishName(name)
 	if _, err := p.beginAppState(ctx); err != nil {
 		return err
 	}

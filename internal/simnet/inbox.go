@@ -66,6 +66,9 @@ func (p *Phone) handle(event any) {
 		default:
 		}
 	}
+	if name, ok := event.(*events.PushNameSetting); ok {
+		p.publishName(name.Action.GetName())
+	}
 	if about, ok := event.(*events.UserAbout); ok && about.JID == types.ServerJID {
 		p.inbox.passBarrier(about.Status)
 		return

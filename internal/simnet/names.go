@@ -35,6 +35,10 @@ type (
 	IQFault = people.IQFault
 	// Capping limits the chats that an account may begin.
 	Capping = people.Capping
+	// BusinessProfile is what a business shows about itself.
+	BusinessProfile = people.BusinessProfile
+	// BusinessDay is a part of the opening hours of a business.
+	BusinessDay = people.BusinessDay
 	// Crowd is a set of people whose devices are switched off.
 	Crowd = people.Crowd
 	// CrowdOptions describes a crowd.

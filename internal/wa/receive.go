@@ -158,6 +158,10 @@ func (l *link) handle(evt any) (stored bool) {
 		m.Reuploaded(e)
 	case *events.ChatPresence:
 		m.noteTyping(e.MessageSource, convert.TypingState(e))
+	case *events.UserAbout:
+		if of := convert.JID(e.JID); of.IsPerson() {
+			m.ForgetProfile(of)
+		}
 	case *events.Picture:
 		if of := convert.JID(e.JID); of != "" && m.opts.PictureChanged != nil {
 			m.opts.PictureChanged(of)

@@ -33,13 +33,40 @@ func (n *Registry) ChangePicture(d *people.Device, g *Group, node *Node) wire.An
 		n.SetPicture(g, d.Account, nil)
 		return wire.Result()
 	}
+	shown := n.uploaded(request)
+	if shown == nil {
+		return wire.NotAcceptable
+	}
+	n.SetPicture(g, d.Account, shown)
+	return wire.Result(Node{Tag: "picture", Attrs: attrs{"id": g.Picture.ID, "type": "image"}})
+}
+
+// ChangeOwnPicture handles a device's request for a new picture of its account, or for the end of the old one.
+func (n *Registry) ChangeOwnPicture(d *people.Device, node *Node) wire.Answer {
+	request, given := wire.Child(node, "picture")
+	if !given {
+		if d.Account.Picture == nil {
+			return wire.ItemNotFound
+		}
+		n.ShowPicture(d.Account, nil)
+		return wire.Result()
+	}
+	shown := n.uploaded(request)
+	if shown == nil {
+		return wire.NotAcceptable
+	}
+	n.ShowPicture(d.Account, shown)
+	return wire.Result(Node{Tag: "picture", Attrs: attrs{"id": shown.ID, "type": "image"}})
+}
+
+// uploaded stores the picture in a request, or returns nil if the network refuses it.
+func (n *Registry) uploaded(request *Node) *media.Picture {
 	full := wire.Bytes(*request)
 	preview := previewOf(full)
 	if preview == nil {
-		return wire.NotAcceptable
+		return nil
 	}
-	n.SetPicture(g, d.Account, n.CDN().Picture(full, preview))
-	return wire.Result(Node{Tag: "picture", Attrs: attrs{"id": g.Picture.ID, "type": "image"}})
+	return n.CDN().Picture(full, preview)
 }
 
 // previewOf returns a small JPEG of a picture, or nil if the network refuses the picture.

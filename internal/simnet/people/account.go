@@ -31,6 +31,8 @@ type Account struct {
 	Username    string
 	GaveUp      bool // has had a username before
 	Business    bool
+	Verified    bool // its name shows a tick
+	Profile     BusinessProfile
 	About       string
 	Picture     *media.Picture
 	Owner       Owner // nil in a crowd

@@ -1,8 +1,6 @@
 package people
 
 import (
-	"maps"
-	"slices"
 	"time"
 
 	"go.mau.fi/whatsmeow/appstate"
@@ -117,16 +115,7 @@ func (a *Account) SetPicture(full, preview []byte) {
 	shown := a.net.cdn.Picture(full, preview)
 	a.net.Mu.Lock()
 	defer a.net.Mu.Unlock()
-	a.Picture = shown
-	name := a.PN()
-	if a.LidChats {
-		name = a.LID()
-	}
-	for _, number := range slices.Sorted(maps.Keys(a.net.ByNumber)) {
-		for _, d := range a.net.ByNumber[number].Sorted() {
-			a.net.Push(d, a.net.PictureNode(name, name, shown))
-		}
-	}
+	a.net.ShowPicture(a, shown)
 }
 
 // SpoilAppState gives companions a wrong hash with the next changes of a collection, times of them, or all if it is negative.

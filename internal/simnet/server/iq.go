@@ -86,6 +86,8 @@ func (n *Server) answerPaired(c *people.Client, d *people.Device, node *Node) {
 		n.answerCompanion(c, d, node)
 	case "w:mex":
 		c.Reply(node, n.answerMex(d, node))
+	case "w:biz":
+		c.Reply(node, n.answerBusiness(node))
 	default:
 		n.unknown["iq "+wire.Text(node, "xmlns")]++
 		n.Log.Warnf("query not understood: %s", wire.Text(node, "xmlns"))
@@ -96,11 +98,29 @@ func (n *Server) answerPaired(c *people.Client, d *people.Device, node *Node) {
 // answerMex answers GraphQL queries, by their id.
 func (n *Server) answerMex(d *people.Device, node *Node) wire.Answer {
 	query, _ := wire.Child(node, "query")
-	if id := wire.Text(query, "query_id"); id != people.CappingQuery {
+	switch id := wire.Text(query, "query_id"); id {
+	case people.CappingQuery:
+		return wire.Result(Node{Tag: "result", Content: d.Account.AnswerCapping()})
+	case people.AboutMutation:
+		return n.AnswerAbout(d.Account, wire.Bytes(*query))
+	default:
 		n.unknown["query "+id]++
 		return wire.Refuse(400, "bad-request")
 	}
-	return wire.Result(Node{Tag: "result", Content: d.Account.AnswerCapping()})
+}
+
+// answerBusiness returns the profile of a business.
+func (n *Server) answerBusiness(node *Node) wire.Answer {
+	request, _ := wire.Child(node, "business_profile")
+	asked, ok := wire.Child(request, "profile")
+	if !ok {
+		return wire.BadRequest
+	}
+	a := n.AccountOf(wire.JID(asked, "jid"))
+	if a == nil || !a.Business {
+		return wire.ItemNotFound
+	}
+	return wire.Result(a.BusinessNode(asked.Attrs["jid"]))
 }
 
 // Unknown counts the stanzas and queries that the server did not understand, by kind.

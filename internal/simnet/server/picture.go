@@ -8,8 +8,11 @@ import (
 	"bridged/internal/simnet/wire"
 )
 
-// answerPicture returns the location of an account's or a group's picture, or changes that of a group.
+// answerPicture returns the location of an account's or a group's picture, or changes that of a group or of the device's own account.
 func (n *Server) answerPicture(d *people.Device, node *Node, set bool) wire.Answer {
+	if set && wire.Text(node, "target") == "" && wire.JID(node, "target").IsEmpty() {
+		return n.ChangeOwnPicture(d, node)
+	}
 	if set {
 		g := n.Groups[wire.JID(node, "target").User]
 		if g == nil {

@@ -27,7 +27,7 @@ func (n *Server) answerUsync(asking *people.Device, node *Node) wire.Answer {
 			continue
 		}
 		jid := wire.JID(&user, "jid")
-		users = append(users, userNode(query, jid, n.AccountOf(jid)))
+		users = append(users, userNode(asking, query, jid, n.AccountOf(jid)))
 	}
 	return wire.Result(Node{Tag: "usync", Attrs: attrs{"sid": wire.Text(request, "sid"), "mode": "query", "context": "interactive"}, Content: []Node{
 		{Tag: "result"},
@@ -36,7 +36,7 @@ func (n *Server) answerUsync(asking *people.Device, node *Node) wire.Answer {
 }
 
 // userNode returns the answer about one user, named in the form of the query.
-func userNode(query *Node, asked types.JID, a *people.Account) Node {
+func userNode(asking *people.Device, query *Node, asked types.JID, a *people.Account) Node {
 	out := Node{Tag: "user", Attrs: attrs{"jid": asked}}
 	if a == nil {
 		return out
@@ -52,7 +52,7 @@ func userNode(query *Node, asked types.JID, a *people.Account) Node {
 				facts = append(facts, Node{Tag: "lid", Attrs: attrs{"val": a.LID()}})
 			}
 		case "status":
-			facts = append(facts, Node{Tag: "status", Content: []byte(a.About)})
+			facts = append(facts, aboutNode(asking, a))
 		case "username":
 			facts = append(facts, Node{Tag: "username", Content: []byte(a.Username)})
 		case "disappearing_mode":
@@ -79,12 +79,20 @@ func (n *Server) contactNode(asking *people.Device, query *Node, asked string) N
 		return out
 	}
 	answer.Attrs["type"] = "in"
-	out = userNode(query, a.PN(), a)
+	out = userNode(asking, query, a.PN(), a)
 	out.Content = append([]Node{answer}, out.GetChildren()...)
 	if mode, _ := wire.Child(query, "contact"); wire.Text(mode, "addressing_mode") == "lid" && !a.Withheld {
 		out.Attrs["jid"], out.Attrs["pn_jid"] = a.LID(), a.PN()
 	}
 	return out
+}
+
+// aboutNode returns an account's about text, unless the account hides it.
+func aboutNode(asking *people.Device, a *people.Account) Node {
+	if a.Privacy["status"] == "none" && asking.Account != a {
+		return Node{Tag: "status", Attrs: attrs{"code": "401", "type": "fail"}}
+	}
+	return Node{Tag: "status", Content: []byte(a.About)}
 }
 
 func devicesNode(a *people.Account) Node {
@@ -105,7 +113,11 @@ func verifiedName(a *people.Account) Node {
 		Serial: proto.Uint64(1), Issuer: proto.String("smb:wa"), VerifiedName: proto.String(a.PushName),
 	})
 	certificate := wire.MustMarshal(&waVnameCert.VerifiedNameCertificate{Details: details})
+	level := "unknown"
+	if a.Verified {
+		level = "high"
+	}
 	return Node{Tag: "verified_name", Attrs: attrs{
-		"v": "1", "verified_level": "unknown", "host_storage": "1", "actual_actors": "1", "privacy_mode_ts": wire.UnixNow(),
+		"v": "1", "verified_level": level, "host_storage": "1", "actual_actors": "1", "privacy_mode_ts": wire.UnixNow(),
 	}, Content: certificate}
 }

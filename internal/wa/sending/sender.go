@@ -94,7 +94,8 @@ type Sender struct {
 	checking  *semaphore.Weighted // held while numbers are looked up for a check
 	reading   *semaphore.Weighted // held while read receipts are sent
 	changing  *semaphore.Weighted // held while the state that the account's devices share is changed
-	receipts  sync.Map            // functions (func()) to call with a receipt, by the message's id
+	profiles  profiles
+	receipts  sync.Map // functions (func()) to call with a receipt, by the message's id
 
 	sent, failed, sentAgain atomic.Uint64 // counts of messages since the program started
 }

@@ -27,15 +27,17 @@ import (
 
 // withoutCommand has the operations of the API that no example of a command calls, and why.
 var withoutCommand = map[string]string{
-	"getHealth":          "bridged healthcheck calls it",
-	"getMetrics":         "is for Prometheus",
-	"getDocument":        "is for programmers",
-	"getDocumentAsJSON":  "is for programmers",
-	"requestPairingCode": "bridged pair calls it",
-	"answerPasskey":      "needs a browser: bridged pair and docs/operations.md say how",
-	"getToken":           "bridged token list lists the same",
-	"getScheduled":       "bridged scheduled list --json shows the same",
-	"deliver":            "is for other programs, with the address of a hook",
+	"listGroupMessages":      "listMessages lists any chat",
+	"listIndividualMessages": "as listGroupMessages",
+	"getHealth":              "bridged healthcheck calls it",
+	"getMetrics":             "is for Prometheus",
+	"getDocument":            "is for programmers",
+	"getDocumentAsJSON":      "is for programmers",
+	"requestPairingCode":     "bridged pair calls it",
+	"answerPasskey":          "needs a browser: bridged pair and docs/operations.md say how",
+	"getToken":               "bridged token list lists the same",
+	"getScheduled":           "bridged scheduled list --json shows the same",
+	"deliver":                "is for other programs, with the address of a hook",
 }
 
 // interactive has the commands that need no example.

@@ -37,6 +37,12 @@ func getMessage(in *input) (any, error) {
 	}{m.Chat, m}, err
 }
 
+func listMessages(in *input) (any, error) {
+	history := in.history(in.pathStored("jid"))
+	history.Sender = in.person("sender")
+	return listHistory(in, history)
+}
+
 func listGroupMessages(in *input) (any, error) {
 	history := in.history(in.pathGroup())
 	history.Sender = in.person("sender")

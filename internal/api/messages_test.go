@@ -87,8 +87,10 @@ func TestHistory_Filters(t *testing.T) {
 		"?since=2026-11-21T12:03:00Z&until=2026-11-21T12:01:00Z": "",
 		"?since=2026-11-21T12:01:00Z&until=2026-11-21T12:03:00Z": "D C B",
 	} {
-		if got := s.history(clubHistory + query).ids(); got != want {
-			t.Errorf("%s: %q, want %q", query, got, want)
+		for _, list := range []string{clubHistory, "/api/chats/" + string(club) + "/messages"} {
+			if got := s.history(list + query).ids(); got != want {
+				t.Errorf("%s: %q, want %q", list+query, got, want)
+			}
 		}
 	}
 }
@@ -123,6 +125,29 @@ func TestHistory_IndividualTakesEitherIdentityAndNoSender(t *testing.T) {
 		if got.JID != grace || got.ids() != "P L" || got.Filters["sender"] != nil {
 			t.Errorf("%s: jid %s, messages %s, filters %v", jid, got.JID, got.ids(), got.Filters)
 		}
+	}
+}
+
+// One list shows any chat, and narrows all of them by sender.
+func TestHistory_OfAnyChatUnderOneName(t *testing.T) {
+	t.Parallel()
+	s := gallery(t)
+	for path, want := range map[string]string{
+		string(grace): "W O V", string(graceLID): "W O V", url.PathEscape(string(grace)): "W O V",
+		string(graceLID) + "/messages?sender=" + string(graceLID): "W V", string(grace) + "/messages?sender=" + string(me): "O",
+		string(grace) + "/messages?sender=" + string(alan): "", string(club) + "/messages?sender=" + string(alan) + "&type=link": "L",
+	} {
+		if !strings.Contains(path, "?") {
+			path += "/messages"
+		}
+		if got := s.history("/api/chats/" + path).ids(); got != want {
+			t.Errorf("%s: %q, want %q", path, got, want)
+		}
+	}
+	for path, status := range map[string]int{
+		string(alan): http.StatusNotFound, "status@broadcast": http.StatusBadRequest, string(me): http.StatusNotFound,
+	} {
+		s.Get("/api/chats/" + path + "/messages").Want(status)
 	}
 }
 

@@ -58,6 +58,7 @@ var everyRoute = []route{
 	{method: "GET", path: "/api/stats", invalid: "?since=now"},
 	{method: "GET", path: "/api/groups/" + string(club), missing: "/api/groups/999@g.us"},
 	{method: "GET", path: "/api/groups/" + string(club) + "/messages", invalid: "?order=up", missing: "/api/groups/999@g.us/messages"},
+	{method: "GET", path: "/api/chats/" + string(grace) + "/messages", invalid: "?since=now", missing: "/api/chats/999@s.whatsapp.net/messages"},
 	{method: "GET", path: "/api/messages/individual/" + string(grace), invalid: "?since=now", missing: "/api/messages/individual/999@s.whatsapp.net"},
 	{method: "GET", path: "/api/messages/search?q=x", invalid: "&limit=501"},
 	{method: "GET", path: "/api/hooks"},

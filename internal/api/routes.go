@@ -48,6 +48,7 @@ func (s *server) routes() chi.Router {
 	read.Get("/api/chats", s.handle(listChats))
 	read.Get("/api/chats/{jid}", s.handle(getChat))
 	read.Get("/api/chats/{jid}/export", s.handle(exportChat))
+	read.Get("/api/chats/{jid}/messages", s.handle(listMessages))
 	read.Get("/api/chats/{jid}/messages/{msgId}", s.handle(getMessage))
 	read.Get("/api/groups/{jid}", s.handle(getGroup))
 	read.Get("/api/groups/{jid}/messages", s.handle(listGroupMessages))

@@ -124,12 +124,7 @@ func (c *Client) RequestHistory(ctx context.Context, chat bridge.JID, count int)
 }
 
 // HistoryPath returns the path of a chat's messages.
-func HistoryPath(chat bridge.JID) string {
-	if chat.IsGroup() {
-		return "/api/groups/" + chat.Escaped() + "/messages"
-	}
-	return "/api/messages/individual/" + chat.Escaped()
-}
+func HistoryPath(chat bridge.JID) string { return "/api/chats/" + chat.Escaped() + "/messages" }
 
 // Messages returns a page of a chat's messages.
 func (c *Client) Messages(ctx context.Context, q bridge.MessageQuery) (bridge.Page[bridge.Message], error) {

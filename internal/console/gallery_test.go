@@ -30,7 +30,7 @@ func TestGallery_ShowsItsTabsByMonth(t *testing.T) {
 	var asked []string
 	s, _ := overAPI(t, map[string]http.HandlerFunc{
 		"/api/chats/" + grace: replies(`{"jid":"` + grace + `","isGroup":false,"name":"Grace","participants":2}`),
-		"/api/messages/individual/" + grace: func(w http.ResponseWriter, r *http.Request) {
+		"/api/chats/" + grace + "/messages": func(w http.ResponseWriter, r *http.Request) {
 			query := r.URL.Query()
 			asked = append(asked, query.Get("type")+query.Get("cursor"))
 			items, next := lists[query.Get("type")], `null`

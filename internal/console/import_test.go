@@ -269,7 +269,7 @@ func TestImport_ChatIsForReading(t *testing.T) {
 	message := `{"msgId":"EXPORT-1","chatJid":"` + chat + `","senderJid":"000000000000000008@import","pushName":"Olga","fromMe":false,"imported":true,"messageType":"conversation","content":"without me","timestamp":"2026-10-21T10:00:00.000Z"}`
 	s, _ := overAPI(t, map[string]http.HandlerFunc{
 		"/api/chats/" + chat:               replies(`{"jid":"` + chat + `","name":"Old friends"}`),
-		"/api/messages/individual/" + chat: replies(`{"count":1,"messages":[` + message + `],"nextCursor":null}`),
+		"/api/chats/" + chat + "/messages": replies(`{"count":1,"messages":[` + message + `],"nextCursor":null}`),
 	})
 	s.logIn()
 	page := s.get("/console/chats/"+url.PathEscape(chat)).want(t, http.StatusOK, "").body

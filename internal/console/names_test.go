@@ -49,7 +49,7 @@ func TestNames_AreTheSameEverywhere(t *testing.T) {
 	s, all := overAPI(t, map[string]http.HandlerFunc{
 		"/api/chats":                          replies(`{"count":1,"chats":[` + chat + `],"nextCursor":null}`),
 		"/api/chats/" + club:                  replies(chat),
-		"/api/groups/" + club + "/messages":   replies(`{"jid":"` + club + `","count":2,"nextCursor":null,"hasMore":false,"messages":` + string(items) + `}`),
+		"/api/chats/" + club + "/messages":    replies(`{"jid":"` + club + `","count":2,"nextCursor":null,"hasMore":false,"messages":` + string(items) + `}`),
 		"/api/chats/" + club + "/messages/M1": replies(`{"chatJid":"` + club + `","message":` + string(one) + `}`),
 		"/api/messages/search":                replies(`{"count":1,"nextCursor":null,"matches":[{"chatJid":"` + club + `","chatName":"Club","isGroup":true,"msgId":"M1","senderJid":"` + grace + `","pushName":"gracie","fromMe":false,"content":"ask","messageType":"conversation","timestamp":"2026-11-21T08:15:30.000Z"}]}`),
 		"/api/contacts":                       replies(contactsList(knownContact(grace, "Grace Hopper", "gracie"), knownContact(alan, "Alan Turing", "al"), knownContact(dora, "", "Dora"))),

@@ -24,7 +24,7 @@ func aChat() map[string]http.HandlerFunc {
 	list := []string{aMessage("OWN", true, "50"), aMessage("OLD", true, "30"), aMessage("HERS", false, "20")}
 	answers := map[string]http.HandlerFunc{
 		"/api/chats/" + grace:               replies(`{"jid":"` + grace + `","isGroup":false,"name":"Grace","participants":2,"unreadCount":2,"lastMessage":` + list[0] + `}`),
-		"/api/messages/individual/" + grace: replies(`{"jid":"` + grace + `","count":3,"messages":[` + strings.Join(list, ",") + `],"nextCursor":null}`),
+		"/api/chats/" + grace + "/messages": replies(`{"jid":"` + grace + `","count":3,"messages":[` + strings.Join(list, ",") + `],"nextCursor":null}`),
 		"/api/chats/" + grace + "/read":     replies(`{"ok":true,"chatJid":"` + grace + `","msgId":"OWN"}`),
 	}
 	for i, id := range []string{"OWN", "OLD", "HERS"} {

@@ -40,7 +40,7 @@ func TestChat_ShowsMetadataOfMessages(t *testing.T) {
 	}
 	s, _ := overAPI(t, map[string]http.HandlerFunc{
 		"/api/chats/" + grace:               replies(`{"jid":"` + grace + `","isGroup":false,"name":"Grace","participants":2}`),
-		"/api/messages/individual/" + grace: replies(string(body) + "}"),
+		"/api/chats/" + grace + "/messages": replies(string(body) + "}"),
 	})
 	s.logIn()
 	page := s.get("/console/chats/"+grace).want(t, http.StatusOK, "")

@@ -20,7 +20,7 @@ func TestChat_ShowsTheUsername(t *testing.T) {
 	}
 	s, _ := overAPI(t, map[string]http.HandlerFunc{
 		"/api/chats/" + fay:               replies(`{"jid":"` + fay + `","lid":"` + fay + `","username":"fay<b>","isGroup":false,"name":"Fay","participants":2}`),
-		"/api/messages/individual/" + fay: replies(string(body) + "}"),
+		"/api/chats/" + fay + "/messages": replies(string(body) + "}"),
 	})
 	s.logIn()
 	page := s.get("/console/chats/"+fay).want(t, http.StatusOK, "")

@@ -14,7 +14,7 @@ type asked struct {
 }
 
 func (a *asked) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if strings.HasPrefix(r.URL.Path, "/api/messages/") {
+	if strings.HasPrefix(r.URL.Path, "/api/messages/") || strings.HasSuffix(r.URL.Path, "/messages") {
 		a.query = r.URL.Query()
 	}
 	a.content.ServeHTTP(w, r)

@@ -101,12 +101,12 @@ func (c content) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		answer = map[string]any{"events": many(limit, func(i int) bridge.Event {
 			return bridge.Event{ID: int64(i), ChatJID: testChat, Message: new(c.message(i))}
 		}), "nextCursor": "9"}
-	case strings.HasPrefix(path, "/api/groups/") && !strings.HasSuffix(path, "/messages"):
+	case strings.HasPrefix(path, "/api/groups/"):
 		group := bridge.StoredGroup{Group: bridge.Group{Name: c.name, Topic: c.text, Participants: many(1000, func(i int) bridge.Participant {
 			return bridge.Participant{JID: c.chat(i).JID, DisplayName: c.name, Label: c.name}
 		})}}
 		answer = map[string]any{"jid": "120363025246125486@g.us", "stored": group, "live": nil}
-	case strings.HasPrefix(path, "/api/messages/individual/"):
+	case strings.HasPrefix(path, "/api/chats/") && strings.HasSuffix(path, "/messages"):
 		list := many(limit, c.message)
 		if since := r.URL.Query().Get("since"); since == "" { // as the API, the newest first
 			list[0].ID = "3EB0"

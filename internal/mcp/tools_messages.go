@@ -16,7 +16,7 @@ type listMessages struct {
 	inChat
 	inSpan
 	Q      string `json:"q,omitempty" jsonschema:"a part of the text"`
-	Sender string `json:"sender,omitempty" jsonschema:"the JID of one person, in groups"`
+	Sender string `json:"sender,omitempty" jsonschema:"the JID of one person"`
 	ofType
 	Order string `json:"order,omitempty" jsonschema:"desc (the newest first) by default" enum:"desc,asc"`
 	paged

@@ -1,4 +1,4 @@
-import { isGroup, peopleOf } from "../../../shared/ids";
+import { peopleOf } from "../../../shared/ids";
 import { chat, choice, either, flag, fromChat, later, list, msgId, people, quote, required, text, time, toChat } from "../fields";
 import { withAs, type Field, type Resource } from "../operation";
 
@@ -75,7 +75,7 @@ export const message: Resource = {
       name: "Get Many",
       value: "getAll",
       action: "Get the messages of a chat",
-      path: ({ jid }) => (isGroup(jid) ? "/api/groups/{jid}/messages" : "/api/messages/individual/{jid}"),
+      path: "/api/chats/{jid}/messages",
       fields: [chat],
       options: [...narrowing, choice("Order", "order", "Which messages come first", { desc: "Newest First", asc: "Oldest First" }), text("With Text", "q", "A part of the text")],
       list: "messages",

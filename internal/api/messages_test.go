@@ -219,7 +219,7 @@ func TestHistory_ShowsEveryField(t *testing.T) {
 			"msgId": "V", "fromMe": false, "senderJid": string(alan), "senderLid": nil, "senderUsername": nil, "pushName": "~447700900123", "messageType": "audioMessage",
 			"content": "", "contextInfo": nil, "quoted": nil, "timestamp": "2026-11-21T12:11:00.000Z", "poll": nil, "reactions": []any{},
 			"media": map[string]any{
-				"type": "audio", "mimetype": "audio/ogg; codecs=opus", "size": 1234.0, "durationSec": 3.0, "ptt": true,
+				"type": "audio", "mimetype": "audio/ogg; codecs=opus", "size": 1234.0, "durationSec": 3.0, "ptt": true, "viewOnce": false,
 				"downloadUrl": bridge.DownloadPath(club, "V"),
 			},
 			"transcript": nil, "editedAt": nil, "deletedAt": nil, "status": nil, "imported": false,

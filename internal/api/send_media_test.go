@@ -73,6 +73,8 @@ func TestSendMedia_RefusesBeforeAnythingElse(t *testing.T) {
 		"name of a sound":            {map[string]any{"type": "audio", "fileName": "x.mp3"}, "invalid_request", "fileName"},
 		"ptt picture":                {map[string]any{"type": "image", "ptt": true}, "invalid_request", "ptt"},
 		"convert a sound":            {map[string]any{"type": "audio", "convert": true}, "invalid_request", "convert is for video only"},
+		"a document to view once":    {map[string]any{"viewOnce": true}, "invalid_request", "viewOnce is for"},
+		"a sound to view once":       {map[string]any{"type": "audio", "viewOnce": true}, "invalid_request", "viewOnce is for"},
 		"ptt document":               {map[string]any{"ptt": true}, "invalid_request", "ptt"},
 		"ptt of another type":        {map[string]any{"type": "audio", "ptt": "yes"}, "invalid_request", "ptt must be true or false"},
 		"name with directories":      {map[string]any{"fileName": "../x"}, "invalid_request", "fileName"},

@@ -81,6 +81,7 @@ type File struct {
 	Height    int
 	Thumbnail []byte // JPEG, or nil
 	Waveform  []byte // 64 values of 0 to 100; voice notes only
+	ViewOnce  bool   `json:",omitempty"` // the apps show it once; images, videos and voice notes only
 }
 
 // Reaction sets the account's reaction, or removes it if the emoji is empty.

@@ -17,8 +17,9 @@ type Outgoing struct {
 	Caption  string
 	Name     string
 	MimeType string
-	Voice    bool   // send as a voice note if possible
-	Convert  bool   // convert a video to a format that the apps play
+	Voice    bool // send as a voice note if possible
+	Convert  bool // convert a video to a format that the apps play
+	ViewOnce bool
 	Key      string // idempotency key; empty for the call's own
 }
 
@@ -43,7 +44,7 @@ func IsFileType(messageType string) bool {
 
 // Send sends the file and returns the message with its content.
 func (f Outgoing) Send(c *Call, chat bridge.JID, quote client.Quote) (bridge.Message, error) {
-	shown := &bridge.Media{Type: f.Kind, Caption: f.Caption, MimeType: f.MimeType}
+	shown := &bridge.Media{Type: f.Kind, Caption: f.Caption, MimeType: f.MimeType, ViewOnce: f.ViewOnce}
 	m := bridge.Message{MessageType: MessageType(f.Kind), Content: f.Caption, Media: shown}
 	if f.Kind == bridge.MediaDocument {
 		shown.FileName = f.plainName(c.Upload)
@@ -55,7 +56,7 @@ func (f Outgoing) Send(c *Call, chat bridge.JID, quote client.Quote) (bridge.Mes
 		shown.Size, shown.MimeType = c.Upload.Size(), cmp.Or(shown.MimeType, c.Upload.MimeType)
 		once = func() (client.Sent, error) {
 			return c.API.SendFile(c.Context(), client.Upload{
-				To: chat, FileName: cmp.Or(shown.FileName, "file"), Type: f.Kind, Caption: f.Caption, PTT: shown.PTT, Convert: f.Convert,
+				To: chat, FileName: cmp.Or(shown.FileName, "file"), Type: f.Kind, Caption: f.Caption, PTT: shown.PTT, Convert: f.Convert, ViewOnce: f.ViewOnce,
 				QuotedMsgID: quote.QuotedMsgID, QuotedChatJID: quote.QuotedChatJID,
 			}, c.Upload.Open(), key)
 		}
@@ -66,7 +67,7 @@ func (f Outgoing) Send(c *Call, chat bridge.JID, quote client.Quote) (bridge.Mes
 	default:
 		once = func() (client.Sent, error) {
 			return c.API.Send(c.Context(), client.File{
-				To: chat, URL: f.Address, Type: f.Kind, Caption: f.Caption, FileName: shown.FileName, PTT: shown.PTT, Convert: f.Convert, Quote: quote,
+				To: chat, URL: f.Address, Type: f.Kind, Caption: f.Caption, FileName: shown.FileName, PTT: shown.PTT, Convert: f.Convert, ViewOnce: f.ViewOnce, Quote: quote,
 			}, key)
 		}
 	}

@@ -75,6 +75,7 @@ type sendFile struct {
 	Type     string `json:"type" jsonschema:"image, video, audio or document"`
 	FileName string `json:"fileName,omitempty"`
 	Caption  string `json:"caption,omitempty"`
+	ViewOnce bool   `json:"viewOnce,omitempty" jsonschema:"an image or a video that the recipients see once"`
 	timed
 	idempotent
 }
@@ -136,10 +137,13 @@ func composeFile(in sendFile) (draft, error) {
 		return draft{}, bridge.Invalid("data has more than %d KiB: give a url", maxFile>>10)
 	case in.URL != "":
 		out.what = fmt.Sprintf("the %s %s from %s", capped(in.Type, maxName), quoted(fileName(in)), capped(in.URL, maxShort))
-		out.message = client.File{To: in.JID, URL: in.URL, Type: bridge.MediaType(in.Type), FileName: in.FileName, Caption: in.Caption}
+		out.message = client.File{To: in.JID, URL: in.URL, Type: bridge.MediaType(in.Type), FileName: in.FileName, Caption: in.Caption, ViewOnce: in.ViewOnce}
 	default:
 		out.what = fmt.Sprintf("the %s %s of %d bytes", capped(in.Type, maxName), quoted(fileName(in)), len(data))
-		out.upload = &upload{client.Upload{To: in.JID, FileName: in.FileName, Type: bridge.MediaType(in.Type), Caption: in.Caption}, data}
+		out.upload = &upload{client.Upload{To: in.JID, FileName: in.FileName, Type: bridge.MediaType(in.Type), Caption: in.Caption, ViewOnce: in.ViewOnce}, data}
+	}
+	if in.ViewOnce {
+		out.what += " (to be seen once)"
 	}
 	return out, nil
 }

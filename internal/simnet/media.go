@@ -200,8 +200,29 @@ func shown(called, want string, isSo bool) error {
 	return nil
 }
 
+// ErrSeen reports a view-once file that the phone has shown before.
+var ErrSeen = errors.New("the file was shown once")
+
+// showOnce fails with [ErrSeen] for a view-once message that the phone has shown, and with [content.ErrHalfViewOnce].
+func (p *Phone) showOnce(r *Received) error {
+	isOnce, err := content.IsViewOnce(r.RawMessage)
+	if err != nil || !isOnce {
+		return err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.seen[r.Info.ID] {
+		return ErrSeen
+	}
+	p.seen[r.Info.ID] = true
+	return nil
+}
+
 // Show downloads the file of a received message as the app does to show it in the chat. Documents, which other apps open, are not checked.
 func (p *Phone) Show(ctx context.Context, r *Received) ([]byte, error) {
+	if err := p.showOnce(r); err != nil {
+		return nil, err
+	}
 	data, err := p.Download(ctx, r)
 	if err != nil {
 		return nil, err

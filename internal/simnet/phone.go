@@ -77,6 +77,7 @@ type Phone struct {
 	deaf         bool
 	recoveries   []string // the collections that companions asked to recover
 	kept         map[types.MessageID]keptMedia
+	seen         map[types.MessageID]bool // the view-once messages that were shown
 	sent         map[types.MessageID]sentMessage
 	book         map[string]string
 	past         []Past
@@ -121,7 +122,7 @@ func (n *Network) newPhone(ctx context.Context, a *people.Account, opts PhoneOpt
 	p := &Phone{
 		Account: a, net: n, memory: signal.NewStore(), identity: keys.NewKeyPair(), passkey: passkey, inbox: newInbox(),
 		options: opts, needPasskey: opts.PasskeyRequired, cut: make(chan struct{}, 1),
-		kept: make(map[types.MessageID]keptMedia), sent: make(map[types.MessageID]sentMessage), book: make(map[string]string),
+		kept: make(map[types.MessageID]keptMedia), seen: make(map[types.MessageID]bool), sent: make(map[types.MessageID]sentMessage), book: make(map[string]string),
 	}
 	if was != nil {
 		p.memory, p.identity = was.memory, was.identity

@@ -132,8 +132,7 @@ func (o *sendOptions) apply(msg *waE2E.Message) *waE2E.Message {
 		msg = &waE2E.Message{AssociatedChildMessage: &waE2E.FutureProofMessage{Message: msg}}
 	}
 	if o.viewOnce {
-		content.MarkViewOnce(msg)
-		msg = &waE2E.Message{ViewOnceMessageV2: &waE2E.FutureProofMessage{Message: msg}}
+		msg = content.ViewOnce(msg)
 	}
 	if o.ephemeral > 0 {
 		msg = &waE2E.Message{EphemeralMessage: &waE2E.FutureProofMessage{Message: msg}}

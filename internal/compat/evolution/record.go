@@ -244,6 +244,9 @@ func fileOf(m bridge.Message) map[string]any {
 		return map[string]any{"caption": m.Content}
 	}
 	fields := map[string]any{"mimetype": media.MimeType, "url": media.DownloadURL, "fileLength": strconv.FormatInt(media.Size, 10)}
+	if media.ViewOnce {
+		fields["viewOnce"] = true
+	}
 	switch m.MessageType {
 	case "audioMessage":
 		fields["ptt"], fields["seconds"] = media.PTT, media.DurationSec

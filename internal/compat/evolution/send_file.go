@@ -16,6 +16,7 @@ type sendMediaBody struct {
 	Caption   compat.Text `json:"caption"`
 	FileName  compat.Text `json:"fileName"`
 	Media     compat.Text `json:"media"`
+	ViewOnce  compat.Flag `json:"viewOnce"`
 }
 
 func sendMedia(c *compat.Call, in sendMediaBody) (any, error) {
@@ -25,17 +26,19 @@ func sendMedia(c *compat.Call, in sendMediaBody) (any, error) {
 	}
 	return in.sendFile(c, compat.Outgoing{
 		Kind: kind, Address: string(in.Media), Caption: string(in.Caption), Name: string(in.FileName), MimeType: string(in.MimeType),
+		ViewOnce: bool(in.ViewOnce),
 	})
 }
 
 // sendAudioBody is the body of [sendAudio].
 type sendAudioBody struct {
 	sendBase
-	Audio compat.Text `json:"audio"`
+	Audio    compat.Text `json:"audio"`
+	ViewOnce compat.Flag `json:"viewOnce"`
 }
 
 func sendAudio(c *compat.Call, in sendAudioBody) (any, error) {
-	return in.sendFile(c, compat.Outgoing{Kind: bridge.MediaAudio, Address: string(in.Audio), Voice: true})
+	return in.sendFile(c, compat.Outgoing{Kind: bridge.MediaAudio, Address: string(in.Audio), Voice: true, ViewOnce: bool(in.ViewOnce)})
 }
 
 // sendStickerBody is the body of [sendSticker].

@@ -94,9 +94,10 @@ type file struct {
 // sendFileBody is the body of [sendFile].
 type sendFileBody struct {
 	sendBase
-	File    file        `json:"file"`
-	Caption compat.Text `json:"caption"`
-	Convert compat.Flag `json:"convert"`
+	File     file        `json:"file"`
+	Caption  compat.Text `json:"caption"`
+	Convert  compat.Flag `json:"convert"`
+	ViewOnce compat.Flag `json:"viewOnce"`
 }
 
 // sendFile returns the handler that sends files of a kind.
@@ -111,7 +112,7 @@ func sendFile(kind bridge.MediaType) compat.Handler {
 		}
 		out := compat.Outgoing{
 			Kind: kind, Address: string(in.File.URL), Caption: string(in.Caption), Name: string(in.File.FileName), MimeType: string(in.File.MimeType),
-			Voice: kind == bridge.MediaAudio, Convert: kind == bridge.MediaVideo && bool(in.Convert), Key: in.key(c),
+			Voice: kind == bridge.MediaAudio, Convert: kind == bridge.MediaVideo && bool(in.Convert), ViewOnce: bool(in.ViewOnce), Key: in.key(c),
 		}
 		if kind == bridge.MediaAudio {
 			out.Caption = "" // voice notes have none

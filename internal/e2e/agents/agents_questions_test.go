@@ -33,6 +33,7 @@ func TestAgents_QuestionsCanBeJudged(t *testing.T) {
 		{"react", map[string]any{"msgId": s.Hello, "emoji": "👍"}, []string{"the reaction 👍 to “Sam”", "“hello [U+202E]kcatta"}},
 		{"send_file", map[string]any{"type": "document", "data": "aGk=", "fileName": "invoice.pdf", "caption": "see"}, []string{"the document “invoice.pdf” of 2 bytes to “Sam”", "\n\nsee"}},
 		{"send_file", map[string]any{"type": "image", "url": "https://example.org/a/route.jpg"}, []string{"the image “route.jpg” from https://example.org/a/route.jpg to “Sam”"}},
+		{"send_file", map[string]any{"type": "image", "data": "aGk=", "fileName": "me.jpg", "viewOnce": true}, []string{"the image “me.jpg” of 2 bytes (to be seen once) to “Sam”"}},
 	} {
 		c.arguments["jid"], asked = sam, ""
 		if text, isError := a.Call(c.tool, c.arguments); !isError || !strings.Contains(text, "did not confirm") {

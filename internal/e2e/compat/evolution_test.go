@@ -82,6 +82,11 @@ func TestCompat_EvolutionSends(t *testing.T) {
 				t.Errorf("%s: %v", name, got)
 			}
 		}
+		once := e.send(t, "sendMedia", to+`"mediatype":"image","viewOnce":true,"media":"`+InBase64(picture)+`"}`).GetImageMessage()
+		heard := e.send(t, "sendWhatsAppAudio", to+`"viewOnce":true,"audio":"`+InBase64(demo.Voice(1))+`"}`).GetAudioMessage()
+		if !once.GetViewOnce() || !heard.GetViewOnce() {
+			t.Errorf("to be viewed once: %v, %v", once, heard)
+		}
 	})
 	t.Run("documents", func(t *testing.T) {
 		var form bytes.Buffer

@@ -35,6 +35,8 @@ func TestCompat_WAHAWhole(t *testing.T) {
 		ask("n8n's image, which has the wrong type", "POST", "/sendImage", `{"session":"default","chatId":"`+sam+`","file":{"mimetype":"image/png","filename":"filename.png","data":"`+picture+`"},"reply_to":"","caption":"a chart"}`, 201, sent),
 		ask("n8n's file", "POST", "/sendFile", `{"chatId":"`+sam+`","file":{"mimetype":"image/jpeg","filename":"notes.txt","data":"data:text/plain;base64,aGVsbG8="},"caption":""}`, 201, sent),
 		ask("a voice note that is none", "POST", "/sendVoice", `{"chatId":"`+sam+`","file":{"mimetype":"audio/ogg; codecs=opus","data":"`+base64.StdEncoding.EncodeToString(Song())+`"},"convert":true}`, 201, sent),
+		ask("an image to view once", "POST", "/sendImage", `{"chatId":"`+sam+`","viewOnce":true,"file":{"data":"`+picture+`"}}`, 201, sent),
+		ask("a document to view once", "POST", "/sendFile", `{"chatId":"`+sam+`","viewOnce":true,"file":{"data":"`+picture+`"}}`, 400, map[string]any{"message": "viewOnce is for.*"}),
 		ask("a file that is none", "POST", "/sendImage", `{"chatId":"`+sam+`","file":{"data":"%%%"}}`, 400, map[string]any{"message": ".*base64.*"}),
 		ask("no file", "POST", "/sendImage", `{"chatId":"`+sam+`"}`, 400, map[string]any{"message": "the file is missing.*"}),
 		ask("a file inside the network", "POST", "/sendImage", `{"chatId":"`+sam+`","file":{"url":"http://127.0.0.1:1/a.png"}}`, 400, map[string]any{"message": ".*"}),

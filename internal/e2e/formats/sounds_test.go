@@ -54,7 +54,7 @@ func TestSounds_BecomeVoiceNotes(t *testing.T) {
 	c.Bridge.Answers("/api/messages/media-info/"+strings.TrimPrefix(download, "/api/messages/media/"), Object{
 		"chatJid": to, "msgId": id,
 		"media": Object{
-			"type": "audio", "mimetype": "audio/ogg; codecs=opus", "durationSec": 3, "ptt": true, "size": arrives(id).Message.Message.GetAudioMessage().GetFileLength(),
+			"type": "audio", "mimetype": "audio/ogg; codecs=opus", "durationSec": 3, "ptt": true, "viewOnce": false, "size": arrives(id).Message.Message.GetAudioMessage().GetFileLength(),
 			"downloadUrl": download,
 		},
 	})

@@ -97,7 +97,7 @@ func TestTranscripts_OfAVoiceNote(t *testing.T) {
 		t.Errorf("the service got another sound, of %d bytes", len(sound))
 	}
 	shown := Message(id, c.Ben, "audioMessage", "", Object{
-		"media":      Object{"type": "audio", "mimetype": "audio/ogg; codecs=opus", "size": len(demo.Voice(3)), "durationSec": 3, "ptt": true, "downloadUrl": bridge.DownloadPath(bridge.JID(c.Ben.PN().String()), id)},
+		"media":      Object{"type": "audio", "mimetype": "audio/ogg; codecs=opus", "size": len(demo.Voice(3)), "durationSec": 3, "ptt": true, "viewOnce": false, "downloadUrl": bridge.DownloadPath(bridge.JID(c.Ben.PN().String()), id)},
 		"transcript": Object{"text": "Die Brücke ist gesperrt.", "language": "de", "at": Recent},
 	})
 	p.Answers(Path("/api/chats/%s/messages/", c.Ben.PN())+id, Object{"chatJid": c.Ben.PN().String(), "message": shown})

@@ -41,7 +41,7 @@ func albums(c *Conversation) {
 	for _, data := range []string{"the bytes of the first", "the bytes of the other"} {
 		id := Must(c.By.SendImage(Within(c), c.ToMe, simnet.Media{Data: []byte(data), Mimetype: "image/png", Width: 4, Height: 3}, simnet.InAlbum(album)))(c)
 		wrote(c, id, "imageMessage", "", Object{"albumId": album}, media(c, id, Object{
-			"type": "image", "mimetype": "image/png", "size": len(data), "caption": "", "width": 4, "height": 3,
+			"type": "image", "mimetype": "image/png", "size": len(data), "caption": "", "width": 4, "height": 3, "viewOnce": false,
 		}))
 	}
 }

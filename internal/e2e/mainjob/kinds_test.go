@@ -72,12 +72,12 @@ func sends(c *Conversation, m *waE2E.Message) simnet.MessageID {
 func pictures(c *Conversation) {
 	image := simnet.Media{Data: []byte("the bytes of a picture"), Mimetype: "image/png", Caption: "sunrise", Width: 640, Height: 480}
 	id := Must(c.By.SendImage(Within(c), c.ToMe, image))(c)
-	shown := Object{"type": "image", "mimetype": "image/png", "size": len(image.Data), "caption": "sunrise", "width": 640, "height": 480}
+	shown := Object{"type": "image", "mimetype": "image/png", "size": len(image.Data), "caption": "sunrise", "width": 640, "height": 480, "viewOnce": false}
 	wrote(c, id, "imageMessage", "sunrise", media(c, id, shown))
 
 	image.Caption = ""
 	id = Must(c.By.SendImage(Within(c), c.ToMe, image, simnet.ViewOnce()))(c)
-	wrote(c, id, "imageMessage", "", media(c, id, With(shown, Object{"caption": ""})))
+	wrote(c, id, "imageMessage", "", media(c, id, With(shown, Object{"caption": "", "viewOnce": true})))
 
 	// Real linked devices only learn of a view-once message, and the phone gives
 	// them no more.
@@ -88,7 +88,7 @@ func pictures(c *Conversation) {
 	video := simnet.Media{Data: []byte("the bytes of a film"), Mimetype: "video/mp4", Caption: "waves", Width: 320, Height: 240, Seconds: 7}
 	id = Must(c.By.SendVideo(Within(c), c.ToMe, video))(c)
 	wrote(c, id, "videoMessage", "waves", media(c, id, Object{
-		"type": "video", "mimetype": "video/mp4", "size": len(video.Data), "caption": "waves", "durationSec": 7, "width": 320, "height": 240,
+		"type": "video", "mimetype": "video/mp4", "size": len(video.Data), "caption": "waves", "durationSec": 7, "width": 320, "height": 240, "viewOnce": false,
 	}))
 
 	sticker := simnet.Media{Data: []byte("the bytes of a sticker"), Mimetype: "image/webp", Width: 512, Height: 512, Animated: true}
@@ -107,12 +107,12 @@ func sounds(c *Conversation) {
 	song := simnet.Media{Data: []byte("the bytes of a song"), Mimetype: "audio/mpeg", Seconds: 180}
 	id := Must(c.By.SendAudio(Within(c), c.ToMe, song))(c)
 	wrote(c, id, "audioMessage", "", media(c, id, Object{
-		"type": "audio", "mimetype": "audio/mpeg", "size": len(song.Data), "durationSec": 180, "ptt": false,
+		"type": "audio", "mimetype": "audio/mpeg", "size": len(song.Data), "durationSec": 180, "ptt": false, "viewOnce": false,
 	}))
 	voice := simnet.Media{Data: []byte("the bytes of a voice"), Mimetype: "audio/ogg; codecs=opus", Seconds: 4, Voice: true}
 	id = Must(c.By.SendAudio(Within(c), c.ToMe, voice))(c)
 	wrote(c, id, "audioMessage", "", media(c, id, Object{
-		"type": "audio", "mimetype": "audio/ogg; codecs=opus", "size": len(voice.Data), "durationSec": 4, "ptt": true,
+		"type": "audio", "mimetype": "audio/ogg; codecs=opus", "size": len(voice.Data), "durationSec": 4, "ptt": true, "viewOnce": false,
 	}))
 }
 
@@ -267,7 +267,7 @@ func ownMessages(c *Conversation) {
 		c.Fatal(err)
 	}
 	shows(c, OwnMessage(id, c.Me, "audioMessage", "", bridge.DeliveryPlayed, media(c, id, Object{
-		"type": "audio", "mimetype": "audio/ogg; codecs=opus", "size": len(voice.Data), "durationSec": 2, "ptt": true,
+		"type": "audio", "mimetype": "audio/ogg; codecs=opus", "size": len(voice.Data), "durationSec": 2, "ptt": true, "viewOnce": false,
 	})))
 
 	id = Say(c, c.Me, c.ToThem, "seen by nobody yet")

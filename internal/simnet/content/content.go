@@ -1,6 +1,7 @@
 package content
 
 import (
+	"errors"
 	"time"
 
 	"go.mau.fi/whatsmeow/proto/waE2E"
@@ -103,8 +104,8 @@ func SetContextInfo(msg *waE2E.Message, info *waE2E.ContextInfo) {
 	}
 }
 
-// MarkViewOnce marks the file in a message as view-once.
-func MarkViewOnce(msg *waE2E.Message) {
+// ViewOnce returns a message that apps show once: its file is marked, and wrapped as that kind of file is.
+func ViewOnce(msg *waE2E.Message) *waE2E.Message {
 	switch {
 	case msg.GetImageMessage() != nil:
 		msg.ImageMessage.ViewOnce = proto.Bool(true)
@@ -112,5 +113,30 @@ func MarkViewOnce(msg *waE2E.Message) {
 		msg.VideoMessage.ViewOnce = proto.Bool(true)
 	case msg.GetAudioMessage() != nil:
 		msg.AudioMessage.ViewOnce = proto.Bool(true)
+		return &waE2E.Message{ViewOnceMessageV2Extension: &waE2E.FutureProofMessage{Message: msg}}
 	}
+	return &waE2E.Message{ViewOnceMessageV2: &waE2E.FutureProofMessage{Message: msg}}
+}
+
+// ErrHalfViewOnce reports a view-once file that is not marked, not wrapped, or wrapped as another kind of file is. Some apps show it for ever,
+// others not at all.
+var ErrHalfViewOnce = errors.New("the file is not view-once in the way of the apps")
+
+// IsViewOnce reports whether a message is view-once. It fails with [ErrHalfViewOnce].
+func IsViewOnce(msg *waE2E.Message) (bool, error) {
+	if sent := msg.GetDeviceSentMessage().GetMessage(); sent != nil {
+		msg = sent
+	}
+	if inner := msg.GetEphemeralMessage().GetMessage(); inner != nil {
+		msg = inner
+	}
+	seen, heard := msg.GetViewOnceMessageV2().GetMessage(), msg.GetViewOnceMessageV2Extension().GetMessage()
+	marked := seen.GetImageMessage().GetViewOnce() || seen.GetVideoMessage().GetViewOnce() || heard.GetAudioMessage().GetViewOnce()
+	if seen == nil && heard == nil {
+		marked = msg.GetImageMessage().GetViewOnce() || msg.GetVideoMessage().GetViewOnce() || msg.GetAudioMessage().GetViewOnce()
+	}
+	if isWrapped := seen != nil || heard != nil; isWrapped != marked {
+		return false, ErrHalfViewOnce
+	}
+	return marked, nil
 }

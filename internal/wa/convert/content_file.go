@@ -138,10 +138,28 @@ func UploadedMessage(f bridge.File, up bridge.UploadedFile) *waE2E.Message {
 		"URL": up.URL, "directPath": up.DirectPath, "mediaKey": up.MediaKey, "mediaKeyTimestamp": time.Now().Unix(), "mimetype": f.MimeType,
 		"fileSHA256": up.FileSHA256, "fileEncSHA256": up.FileEncSHA256, "fileLength": uint64(up.Size),
 	})
-	if msg.DocumentMessage.GetCaption() != "" {
+	switch {
+	case msg.DocumentMessage.GetCaption() != "":
 		return captioned(msg)
+	case f.ViewOnce:
+		return viewedOnce(msg)
 	}
 	return msg
+}
+
+// viewedOnce wraps a picture, a video or a voice note, which the apps then show once. The thumbnail goes, because it
+// would remain.
+func viewedOnce(file *waE2E.Message) *waE2E.Message {
+	content := file.ProtoReflect().Get(contentField(file)).Message()
+	setFields(content.Interface(), map[protoreflect.Name]any{"viewOnce": true})
+	if thumbnail := content.Descriptor().Fields().ByName("JPEGThumbnail"); thumbnail != nil {
+		content.Clear(thumbnail)
+	}
+	wrapper := &waE2E.FutureProofMessage{Message: file}
+	if file.AudioMessage != nil {
+		return &waE2E.Message{ViewOnceMessageV2Extension: wrapper}
+	}
+	return &waE2E.Message{ViewOnceMessageV2: wrapper}
 }
 
 // setFields sets those fields that a kind of file has, by their names. Texts, sizes

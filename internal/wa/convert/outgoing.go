@@ -38,11 +38,25 @@ func QuotedMessage(m *bridge.Message) *waE2E.Message {
 	msg := new(waE2E.Message)
 	if proto.Unmarshal(m.Raw, msg) == nil {
 		if quoted := contentAlone(msg); quoted != nil {
+			if m.ViewOnce {
+				return withoutFile(quoted)
+			}
 			clearContext(quoted)
 			return quoted
 		}
 	}
 	return &waE2E.Message{Conversation: proto.String(m.Content)}
+}
+
+// withoutFile returns a view-once message without its file, which others could open again with the keys in a quote.
+func withoutFile(msg *waE2E.Message) *waE2E.Message {
+	bare := new(waE2E.Message)
+	field := contentField(msg)
+	if field.Message() == nil {
+		return bare
+	}
+	setFields(bare.ProtoReflect().Mutable(field).Message().Interface(), map[protoreflect.Name]any{"viewOnce": true})
+	return bare
 }
 
 // Composed returns the protobuf of content that has no file.

@@ -223,6 +223,9 @@ func describe(raw *waE2E.Message, s source, chat bridge.JID, id string, at bridg
 		Raw: encoded(raw), ViewOnce: inner.viewOnce, Expiration: context.GetExpiration(),
 		IsForwarded: context.GetIsForwarded() || context.GetForwardingScore() > 0,
 	}
+	if message.Media != nil {
+		message.Media.ViewOnce = inner.viewOnce
+	}
 	if s.fromMe {
 		message.Status = new(bridge.DeliverySent)
 	}

@@ -158,9 +158,10 @@ CREATE INDEX join_requests_by_person ON join_requests (person);
 -- imported is 1 for messages from the phone's history or from an exported chat: they
 -- were not received over the connection and have no events.
 --
--- media is the type of the message's file. pinned is until when the message is pinned in its chat; null if it was not
--- pinned, or was unpinned. has_link is 1 if the text contains an http(s)
--- address or the message has the preview of a page.
+-- media is the type of the message's file. pinned is until when the message is pinned in
+-- its chat; null if it was not pinned, or was unpinned. has_link is 1 if the text contains
+-- an http(s) address or the message has the preview of a page. starred is when the account
+-- starred the message, negative when it removed the star, and 0 if it never did either.
 CREATE TABLE messages (
     seq        INTEGER PRIMARY KEY,
     chat       INTEGER NOT NULL REFERENCES chats (id),
@@ -180,6 +181,7 @@ CREATE TABLE messages (
     status     INTEGER,
     imported   INTEGER NOT NULL DEFAULT 0,
     has_link   INTEGER NOT NULL DEFAULT 0,
+    starred    INTEGER NOT NULL DEFAULT 0,
     media      TEXT GENERATED ALWAYS AS (iif(json_valid(details), details ->> '$.m.type', NULL)) VIRTUAL,
     pinned     INTEGER GENERATED ALWAYS AS (iif(json_valid(details), details ->> '$.n.u', NULL)) VIRTUAL
 ) STRICT;
@@ -192,6 +194,7 @@ CREATE INDEX messages_by_media ON messages (chat, media, timestamp) WHERE media 
 CREATE INDEX messages_by_type ON messages (chat, type, timestamp) WHERE type NOT IN ('conversation', 'extendedTextMessage');
 CREATE INDEX messages_with_link ON messages (chat, timestamp) WHERE has_link = 1;
 CREATE INDEX messages_pinned ON messages (chat, timestamp) WHERE pinned IS NOT NULL;
+CREATE INDEX messages_starred ON messages (chat, timestamp) WHERE starred > 0;
 CREATE INDEX messages_own ON messages (chat, timestamp) WHERE from_me = 1;
 CREATE INDEX messages_pending ON messages (status) WHERE status = 0;
 

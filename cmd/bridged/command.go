@@ -44,7 +44,7 @@ func (e *environment) newRoot() *cobra.Command {
 			e.sendCommand(), e.placeCommand(), e.pollCommand(), voteCommand(e), e.contactCommand(), e.forwardCommand(), e.reactCommand(), e.editCommand(),
 			e.deleteCommand(), e.typingCommand(), e.scheduledCommand(),
 		}},
-		{"Change chats:", slices.Concat(e.chatStateCommands(), []*cobra.Command{
+		{"Change chats:", slices.Concat(e.chatStateCommands(), starCommands(e), []*cobra.Command{
 			blockCommand(e, "block", true), blockCommand(e, "unblock", false), saveCommand(e), unsaveCommand(e), e.groupCommand(), historyCommand(e), e.importChatCommand(), e.importsCommand(),
 		})},
 		{"Connect other programs:", []*cobra.Command{e.webhooksCommand(), e.hooksCommand(), e.tokenCommand(), e.mcpCommand(), e.chatwootCommand()}},

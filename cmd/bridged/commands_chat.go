@@ -83,6 +83,26 @@ func pinCommand(e *environment, pins bool) *cobra.Command {
 	return example(c, "bridged "+name+" +15557654321", of)
 }
 
+// starCommands returns the commands that star a message and that remove the star.
+func starCommands(e *environment) (commands []*cobra.Command) {
+	for _, of := range []struct {
+		name, summary string
+		do            func(*shell.Shell, context.Context, shell.Target) error
+	}{
+		{"star", "Star a message on the account's devices. bridged search --starred lists such messages.", (*shell.Shell).Star},
+		{"unstar", "Remove the star of a message.", (*shell.Shell).Unstar},
+	} {
+		var what shell.Target
+		c := e.shellCommand(of.name+" <chat> <message>", of.summary+messageHelp, func(ctx context.Context, s *shell.Shell, args []string) error {
+			what.Chat, what.Message = args[0], args[1]
+			return of.do(s, ctx, what)
+		})
+		addKey(c.Flags(), &what.Key)
+		commands = append(commands, example(c, "bridged "+of.name+" +15557654321 3EB0A1B2C3D4E5F60718"))
+	}
+	return commands
+}
+
 func voteCommand(e *environment) *cobra.Command {
 	var poll shell.Target
 	var withdraw bool

@@ -74,9 +74,9 @@ const (
 
 var chatTypes = []bridge.ChatType{bridge.ChatsAll, bridge.ChatsGroup, bridge.ChatsIndividual}
 
-// addMessageType adds the flag for a type of message. If chats is not nil, the flag also accepts a
-// type of chat: the two have no value in common.
-func addMessageType(flags *pflag.FlagSet, filter *bridge.MessageFilter, chats *bridge.ChatType) {
+// addMessageFilter adds the flags for a type of message and for starred ones. If chats is not nil, the flag also
+// accepts a type of chat: the two have no value in common.
+func addMessageFilter(flags *pflag.FlagSet, filter *bridge.MessageFilter, chats *bridge.ChatType) {
 	help := "Only messages of this `TYPE`: media, image, video, audio, document, sticker, link, or a messageType of the API"
 	if chats != nil {
 		help += "; or only messages in groups, or in chats with people: group, individual"
@@ -98,6 +98,10 @@ func addMessageType(flags *pflag.FlagSet, filter *bridge.MessageFilter, chats *b
 		types = append(types, string(bridge.ChatsGroup), string(bridge.ChatsIndividual))
 	}
 	offer(flags, "type", types)
+	flags.BoolFunc("starred", "Only messages that the account has starred", func(string) error {
+		filter.Starred = new(true)
+		return nil
+	})
 }
 
 func addPast(flags *pflag.FlagSet, since, before *string) {
@@ -137,7 +141,7 @@ func (e *environment) messagesCommand() *cobra.Command {
 		return s.Message(ctx, shell.Target{Chat: args[0], Message: args[1]})
 	})
 	addPastFlags(c.Flags(), &q.Since, &q.Before, &q.IDs)
-	addMessageType(c.Flags(), &q.Filter, nil)
+	addMessageFilter(c.Flags(), &q.Filter, nil)
 	addLimit(c.Flags(), &q.Limit, 20)
 	return example(c, "bridged messages +15557654321 --since 7d", "bridged messages 120363000000000001@g.us --type image", "bridged messages +15557654321 3EB0A1B2C3D4E5F60718")
 }
@@ -161,7 +165,7 @@ func (e *environment) searchCommand() *cobra.Command {
 	c.Flags().StringVar(&q.From, "from", "", "Only from this `PERSON`: "+chatNames)
 	c.Flags().BoolVar(&mine, "mine", false, "Only messages that the account wrote")
 	c.Flags().BoolVar(&accents, "ignore-accents", false, "Find letters with and without accents alike")
-	addMessageType(c.Flags(), &q.Filter, &q.Type)
+	addMessageFilter(c.Flags(), &q.Filter, &q.Type)
 	addLimit(c.Flags(), &q.Limit, 20)
 	return example(c, "bridged search hotel --type document --since 30d")
 }

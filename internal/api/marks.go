@@ -75,3 +75,33 @@ func votePoll(in *input) (any, error) {
 		return bridge.Vote{Target: m, Options: *req.Options}, m.Votable(*req.Options)
 	})
 }
+
+func starMessage(in *input) (any, error) { return setStar(in, true) }
+
+func unstarMessage(in *input) (any, error) { return setStar(in, false) }
+
+// setStar stars a message for the account, or removes the star.
+func setStar(in *input, starred bool) (any, error) {
+	return changeForAccount(in, func(m *bridge.Message) error { return m.Markable("starred") },
+		func(ctx context.Context, m bridge.Message) error { return in.Account.Star(ctx, m, starred) })
+}
+
+// changeForAccount changes a stored message on the account's own devices, if may allows it.
+func changeForAccount(in *input, may func(*bridge.Message) error, change func(context.Context, bridge.Message) error) (any, error) {
+	at := in.pathMessage("jid")
+	body := in.body(&struct{}{}, optional)
+	var m bridge.Message
+	return actOnce(in, body, act{
+		chat: at.chat, change: true,
+		lookUp: func(ctx context.Context) (err error) {
+			if m, err = in.message(ctx, at.chat, at.id); err == nil {
+				err = may(&m)
+			}
+			return err
+		},
+		do: func(ctx context.Context) (bridge.Sent, error) {
+			return bridge.Sent{ID: m.ID, Chat: m.Chat, Timestamp: bridge.At(in.Now())}, change(ctx, m)
+		},
+		answer: func(done bridge.Sent) any { return in.answerSent(in.ctx(), done, false) },
+	})
+}

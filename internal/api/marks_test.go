@@ -81,3 +81,44 @@ func TestVote_ByTheNamesOfOptions(t *testing.T) {
 		t.Errorf("%d were sent", len(sent)-before)
 	}
 }
+
+// TestStar_OnTheAccountsDevices: a star shows in the message, in the lists of starred messages and as
+// one event.
+func TestStar_OnTheAccountsDevices(t *testing.T) {
+	t.Parallel()
+	s := stocked(t)
+	starred := func(want string) {
+		t.Helper()
+		if got, _ := s.search("?starred=true"); got != want {
+			t.Errorf("the search finds %q, want %q", got, want)
+		}
+		if got := s.history(graceHistory + "?starred=true").ids(); got != want {
+			t.Errorf("the history has %q, want %q", got, want)
+		}
+	}
+	starred("")
+	var answer map[string]any
+	s.Post(ownPath+"/star", "").Want(http.StatusOK).Decode(&answer)
+	if answer["msgId"] != "OWN" || answer["chatJid"] != string(grace) || answer["ok"] != true {
+		t.Errorf("answer %v", answer)
+	}
+	starred("OWN")
+	s.Do(http.MethodDelete, ownPath+"/star", "").Want(http.StatusOK)
+	starred("")
+	if want := []string{"star " + string(grace) + " OWN true", "star " + string(grace) + " OWN false"}; !slices.Equal(s.account.done(), want) {
+		t.Errorf("done %v", s.account.done())
+	}
+}
+
+func TestStar_WhatCannotBeStarred(t *testing.T) {
+	t.Parallel()
+	s := stocked(t)
+	s.know(bridge.Owner{PN: me}, withStatus(iSaid(grace, "PEND", "x"), bridge.DeliveryPending), withStatus(iSaid(grace, "FAIL", "x"), bridge.DeliveryFailed),
+		iSaid(grace, "GONE", "x"), bridge.Deletion{Chat: grace, Target: "GONE", By: me, Timestamp: bridge.At(time.Now())})
+	for id, why := range map[string]string{"PEND": "still being sent", "FAIL": "never sent", "GONE": "was deleted"} {
+		got := s.Post("/api/chats/"+string(grace)+"/messages/"+id+"/star", "").Want(http.StatusBadRequest)
+		if got.Code() != "invalid_request" || !strings.Contains(got.Error(), why) {
+			t.Errorf("%s: %s %s, want %q", id, got.Code(), got.Error(), why)
+		}
+	}
+}

@@ -20,6 +20,7 @@ type filters struct {
 	FromMe   *bool        `json:"fromMe"`
 	HasMedia *bool        `json:"hasMedia"`
 	Pinned   *bool        `json:"pinned"`
+	Starred  *bool        `json:"starred"`
 	Order    bridge.Order `json:"order"`
 	Limit    int          `json:"limit"`
 	Offset   int          `json:"offset"`
@@ -67,7 +68,7 @@ func (q *input) history(chat bridge.JID) bridge.MessageQuery {
 		Cursor:        q.text("cursor"),
 	}
 	if history.Offset > 0 && !history.MessageFilter.IsZero() {
-		q.refuse("offset does not go with type, fromMe, hasMedia and pinned, whose pages may end early: follow nextCursor")
+		q.refuse("offset does not go with type, fromMe, hasMedia, pinned and starred, whose pages may end early: follow nextCursor")
 	}
 	return history
 }
@@ -78,7 +79,7 @@ func (q *input) fold() bridge.Fold {
 
 // messageFilter reads the filters of the lists of messages.
 func (q *input) messageFilter() bridge.MessageFilter {
-	f := bridge.MessageFilter{FromMe: q.choice("fromMe"), HasMedia: q.choice("hasMedia"), Pinned: q.choice("pinned")}
+	f := bridge.MessageFilter{FromMe: q.choice("fromMe"), HasMedia: q.choice("hasMedia"), Pinned: q.choice("pinned"), Starred: q.choice("starred")}
 	if text := q.text("type"); text != "" {
 		kind, err := bridge.ParseMessageType(text)
 		if err != nil {
@@ -117,7 +118,7 @@ func listHistory(in *input, query bridge.MessageQuery) (any, error) {
 		Count   int        `json:"count"`
 		Filters filters    `json:"filters"`
 	}{query.Chat, len(page.Items), filters{
-		query.Since, query.Until, orNull(query.Q), orNull(string(query.Fold)), query.Sender, orNull(query.Type), query.FromMe, query.HasMedia, query.Pinned, query.Order, query.Limit, query.Offset,
+		query.Since, query.Until, orNull(query.Q), orNull(string(query.Fold)), query.Sender, orNull(query.Type), query.FromMe, query.HasMedia, query.Pinned, query.Starred, query.Order, query.Limit, query.Offset,
 	}}
 	return answerList(in, list[bridge.Message]{head, "messages", page.Items, tailOf(page)})
 }
@@ -129,7 +130,7 @@ func searchMessages(in *input) (any, error) {
 		Only: in.caller().Chats,
 	}
 	if !search.IsNarrow() {
-		in.refuse("q is required, at least one character that is not blank, unless chat, sender, type, fromMe, hasMedia or pinned is given")
+		in.refuse("q is required, at least one character that is not blank, unless chat, sender, type, fromMe, hasMedia, pinned or starred is given")
 	}
 	if in.err == nil && search.Chat != "" {
 		in.err = in.see(in.ctx(), search.Chat)

@@ -98,13 +98,13 @@ func TestHistory_Filters(t *testing.T) {
 func TestHistory_EchoesWhatWasApplied(t *testing.T) {
 	t.Parallel()
 	s := chatty(t)
-	none := map[string]any{"since": nil, "until": nil, "q": nil, "fold": nil, "sender": nil, "type": nil, "fromMe": nil, "hasMedia": nil, "pinned": nil, "order": "desc", "limit": 100.0, "offset": 0.0}
+	none := map[string]any{"since": nil, "until": nil, "q": nil, "fold": nil, "sender": nil, "type": nil, "fromMe": nil, "hasMedia": nil, "pinned": nil, "starred": nil, "order": "desc", "limit": 100.0, "offset": 0.0}
 	if diff := cmp.Diff(none, s.history(clubHistory+"?q=%20%20").Filters); diff != "" {
 		t.Error(diff)
 	}
 	all := map[string]any{
 		"since": "2026-11-21T00:00:00.000Z", "until": "2026-11-21T23:59:59.999Z", "q": " s ", "fold": "accents", "sender": string(grace),
-		"type": nil, "fromMe": nil, "hasMedia": nil, "pinned": nil, "order": "asc", "limit": 7.0, "offset": 2.0,
+		"type": nil, "fromMe": nil, "hasMedia": nil, "pinned": nil, "starred": nil, "order": "asc", "limit": 7.0, "offset": 2.0,
 	}
 	query := "?since=2026-11-21&until=2026-11-21&q=%20s%20&fold=accents&sender=81234567890123@lid&order=asc&limit=7&offset=2"
 	if diff := cmp.Diff(all, s.history(clubHistory+query).Filters); diff != "" {
@@ -246,7 +246,7 @@ func TestHistory_ShowsEveryField(t *testing.T) {
 		for _, part := range []string{"location", "contacts", "interactive", "event", "groupInvite", "order", "product", "linkPreview", "referral", "album", "albumId", "expiresAt", "pinnedUntil"} {
 			m[part] = nil
 		}
-		m["isForwarded"], m["kept"] = false, false
+		m["isForwarded"], m["kept"], m["starred"] = false, false, false
 	}
 	if diff := cmp.Diff(want, got.Messages); diff != "" {
 		t.Error(diff)

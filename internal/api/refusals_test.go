@@ -132,6 +132,14 @@ var everyRoute = []route{
 		invalid: `{"x":1}`, missing: "/api/chats/" + string(grace) + "/messages/NONE/pin",
 	},
 	{
+		method: "POST", path: ownPath + "/star", sends: true, socket: true, acts: true,
+		body: `{}`, invalid: `{"x":1}`, missing: "/api/chats/" + string(grace) + "/messages/NONE/star",
+	},
+	{
+		method: "DELETE", path: ownPath + "/star", sends: true, socket: true, acts: true,
+		body: `{}`, invalid: `{"x":1}`, missing: "/api/chats/" + string(grace) + "/messages/NONE/star",
+	},
+	{
 		method: "POST", path: "/api/chats/" + string(club) + "/messages/P0/vote", sends: true, socket: true,
 		body: `{"options":["now"]}`, invalid: `{}`, missing: "/api/chats/" + string(club) + "/messages/NONE/vote",
 	},

@@ -124,6 +124,8 @@ func (s *server) routes() chi.Router {
 	send.Delete("/api/chats/{jid}/messages/{msgId}", s.handle(deleteMessage))
 	send.Post("/api/chats/{jid}/messages/{msgId}/pin", s.handle(pinMessage))
 	send.Delete("/api/chats/{jid}/messages/{msgId}/pin", s.handle(unpinMessage))
+	send.Post("/api/chats/{jid}/messages/{msgId}/star", s.handle(starMessage))
+	send.Delete("/api/chats/{jid}/messages/{msgId}/star", s.handle(unstarMessage))
 	send.Post("/api/chats/{jid}/messages/{msgId}/vote", s.handle(votePoll))
 	send.Post("/api/chats/{jid}/read", s.handle(markRead))
 	send.Post("/api/chats/{jid}/typing", s.handle(showTyping))

@@ -239,6 +239,13 @@ func (a *account) UpdateChat(ctx context.Context, chat bridge.Chat, patch bridge
 	return errors.Join(err, a.do(ctx, "update "+string(chat.JID)+" "+string(what)))
 }
 
+func (a *account) Star(ctx context.Context, m bridge.Message, starred bool) error {
+	if err := a.do(ctx, fmt.Sprintf("star %s %s %v", m.Chat, m.ID, starred)); err != nil {
+		return err
+	}
+	return a.store.Save(ctx, bridge.Star{Chat: m.Chat, Target: m.ID, By: me, Starred: starred, Timestamp: bridge.At(time.Now())})
+}
+
 func (a *account) Block(ctx context.Context, person bridge.JID, block bool) error {
 	if err := a.do(ctx, fmt.Sprintf("block %s %v", person, block)); err != nil {
 		return err

@@ -71,6 +71,7 @@ const (
 	ChangedEvent      MessageField = "event"
 	ChangedPinned     MessageField = "pinnedUntil"
 	ChangedKept       MessageField = "kept"
+	ChangedStarred    MessageField = "starred"
 	ChangedAlbum      MessageField = "album"
 	ChangedAlbumID    MessageField = "albumId"
 	ChangedEdited     MessageField = "editedAt"

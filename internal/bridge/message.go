@@ -29,8 +29,8 @@ const (
 // Message is an element of message lists and, as a [Fact], a message received or about to
 // be sent. The store fills SenderLID, SenderUsername and ExpiresAt when reading. As a fact,
 // Quoted is the copy in the stanza; when reading, the quoted message if it is stored.
-// Reactions, EditedAt, DeletedAt, PinnedUntil, Kept and the votes of Poll come from other
-// facts, Transcript from a service.
+// Reactions, EditedAt, DeletedAt, PinnedUntil, Kept, Starred and the votes of Poll come from
+// other facts, Transcript from a service.
 type Message struct {
 	Chat           JID               `json:"-"`
 	ID             string            `json:"msgId"`
@@ -57,6 +57,7 @@ type Message struct {
 	ExpiresAt   *Time `json:"expiresAt"`
 	PinnedUntil *Time `json:"pinnedUntil"`
 	Kept        bool  `json:"kept"`
+	Starred     bool  `json:"starred"`
 
 	// Raw holds the whole marshalled waE2E.Message, wrappers included, for quoting,
 	// forwarding, media and retries.
@@ -209,7 +210,18 @@ type Keep struct {
 	Timestamp Time
 }
 
+// Star reports that one of the account's devices starred a message, or removed the star. The last
+// one counts. If By, the account, is empty, a star of a message that is not stored is ignored.
+type Star struct {
+	Chat      JID
+	Target    string
+	By        JID
+	Starred   bool
+	Timestamp Time
+}
+
 func (EventResponse) fact()   {}
 func (PollOptionAdded) fact() {}
 func (Pin) fact()             {}
 func (Keep) fact()            {}
+func (Star) fact()            {}

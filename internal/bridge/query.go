@@ -73,6 +73,7 @@ type MessageFilter struct {
 	FromMe   *bool
 	HasMedia *bool
 	Pinned   *bool // in its chat, for everybody
+	Starred  *bool
 }
 
 // IsZero reports whether every message passes the filter.

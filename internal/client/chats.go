@@ -130,7 +130,7 @@ func HistoryPath(chat bridge.JID) string { return "/api/chats/" + chat.Escaped()
 func (c *Client) Messages(ctx context.Context, q bridge.MessageQuery) (bridge.Page[bridge.Message], error) {
 	path := query{
 		"since": timestamp(q.Since), "until": timestamp(q.Until), "q": q.Q, "fold": string(q.Fold), "sender": string(q.Sender), "order": string(q.Order),
-		"type": q.Type, "fromMe": choice(q.FromMe), "hasMedia": choice(q.HasMedia), "pinned": choice(q.Pinned),
+		"type": q.Type, "fromMe": choice(q.FromMe), "hasMedia": choice(q.HasMedia), "pinned": choice(q.Pinned), "starred": choice(q.Starred),
 		"limit": number(q.Limit), "offset": number(q.Offset), "cursor": q.Cursor,
 	}.on(HistoryPath(q.Chat))
 	var answer struct {
@@ -171,7 +171,7 @@ func (c *Client) Transcribe(ctx context.Context, chat bridge.JID, id string) (an
 // filters.
 func (c *Client) Search(ctx context.Context, q bridge.SearchQuery) (bridge.Page[bridge.Match], error) {
 	path := query{
-		"q": q.Q, "fold": string(q.Fold), "chat": string(q.Chat), "sender": string(q.Sender), "type": q.Type, "fromMe": choice(q.FromMe), "hasMedia": choice(q.HasMedia), "pinned": choice(q.Pinned),
+		"q": q.Q, "fold": string(q.Fold), "chat": string(q.Chat), "sender": string(q.Sender), "type": q.Type, "fromMe": choice(q.FromMe), "hasMedia": choice(q.HasMedia), "pinned": choice(q.Pinned), "starred": choice(q.Starred),
 		"since": timestamp(q.Since), "until": timestamp(q.Until), "chatType": string(q.ChatType),
 		"limit": number(q.Limit), "cursor": q.Cursor,
 	}.on("/api/messages/search")

@@ -142,6 +142,16 @@ func (c *Client) Vote(ctx context.Context, chat bridge.JID, id string, options [
 	return c.sentBy(c.Do(ctx, http.MethodPost, messagePath(chat, id)+"/vote", body, keyed(key)))
 }
 
+// Star stars a message on the account's devices. For the key see Send.
+func (c *Client) Star(ctx context.Context, chat bridge.JID, id, key string) (Sent, error) {
+	return c.sentBy(c.Do(ctx, http.MethodPost, messagePath(chat, id)+"/star", nil, keyed(key)))
+}
+
+// Unstar removes the star of a message. For the key see Send.
+func (c *Client) Unstar(ctx context.Context, chat bridge.JID, id, key string) (Sent, error) {
+	return c.sentBy(c.Do(ctx, http.MethodDelete, messagePath(chat, id)+"/star", nil, keyed(key)))
+}
+
 func (c *Client) sentBy(resp *http.Response, err error) (sent Sent, _ error) {
 	if err != nil {
 		return sent, err

@@ -24,7 +24,7 @@ func (f Filter) where() (string, []any) {
 	case f.Type == bridge.TypeLink:
 		w.Add("m.has_link = 1")
 	case f.isOfOneMedia():
-		w.Add("m.media = ?", f.Type)
+		w.Add("m.media IS ?", f.Type)
 	default:
 		w.Add("m.type = ?", f.Type)
 	}
@@ -36,6 +36,9 @@ func (f Filter) where() (string, []any) {
 	}
 	if f.FromMe != nil {
 		w.Add("m.from_me = ?", *f.FromMe)
+	}
+	if f.Starred != nil {
+		w.Add("(m.starred > 0) = ?", *f.Starred)
 	}
 	if f.Sender != 0 {
 		w.Add("m.sender = ?", f.Sender)
@@ -82,6 +85,9 @@ func (f Filter) paths() []path {
 	switch {
 	case f.Pinned != nil && *f.Pinned:
 		return []path{{"messages_pinned", "m.pinned IS NOT NULL", nil, rest}}
+	case f.Starred != nil && *f.Starred:
+		rest.Starred = nil
+		return []path{{"messages_starred", "m.starred > 0", nil, rest}}
 	case f.Type == bridge.TypeLink:
 		rest.Type = ""
 		return []path{{"messages_with_link", "m.has_link = 1", nil, rest}}

@@ -19,8 +19,9 @@ func filters() map[string][]Filter {
 		"messages_by_type":   {of("imageMessage"), of("undecryptable")},
 		"messages_by_sender": {{Sender: 1}, {Sender: 1, MessageFilter: bridge.MessageFilter{FromMe: &yes}}},
 		"messages_pinned":    {{Sender: 1, MessageFilter: bridge.MessageFilter{Pinned: &yes}}},
+		"messages_starred":   {{MessageFilter: bridge.MessageFilter{Starred: &yes}}, {Sender: 1, MessageFilter: bridge.MessageFilter{Type: "image", Starred: &yes}}},
 		"messages_own":       {{MessageFilter: bridge.MessageFilter{FromMe: &yes}}},
-		"messages_by_time":   {of("conversation"), {MessageFilter: bridge.MessageFilter{FromMe: &no}}, {MessageFilter: bridge.MessageFilter{HasMedia: &no}}, {MessageFilter: bridge.MessageFilter{Pinned: &no}}, {}},
+		"messages_by_time":   {of("conversation"), {MessageFilter: bridge.MessageFilter{FromMe: &no}}, {MessageFilter: bridge.MessageFilter{HasMedia: &no}}, {MessageFilter: bridge.MessageFilter{Pinned: &no}}, {MessageFilter: bridge.MessageFilter{Starred: &no}}, {}},
 	}
 }
 

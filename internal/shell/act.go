@@ -74,6 +74,20 @@ func (s *Shell) UnpinMessage(ctx context.Context, what Target) error {
 	})
 }
 
+// Star stars a message on the account's devices.
+func (s *Shell) Star(ctx context.Context, what Target) error {
+	return s.act(ctx, what, "Starred in", func(ctx context.Context, chat bridge.JID, key string) (client.Sent, error) {
+		return s.API.Star(ctx, chat, what.Message, key)
+	})
+}
+
+// Unstar removes the star of a message.
+func (s *Shell) Unstar(ctx context.Context, what Target) error {
+	return s.act(ctx, what, "Removed the star in", func(ctx context.Context, chat bridge.JID, key string) (client.Sent, error) {
+		return s.API.Unstar(ctx, chat, what.Message, key)
+	})
+}
+
 // Vote replaces the account's vote in a poll, by the names of the options; none withdraw it.
 func (s *Shell) Vote(ctx context.Context, in Target, options []string) error {
 	did := "Voted in"

@@ -57,6 +57,10 @@ func (s *Shell) Message(ctx context.Context, which Target) error {
 	if m.Status != nil {
 		status = string(*m.Status)
 	}
+	starred := ""
+	if m.Starred {
+		starred = "yes"
+	}
 	return s.properties([][2]string{
 		{"Id", m.ID},
 		{"Chat", string(m.Chat)},
@@ -68,6 +72,7 @@ func (s *Shell) Message(ctx context.Context, which Target) error {
 		{"Edited", s.when(m.EditedAt)},
 		{"Deleted", s.when(m.DeletedAt)},
 		{"Pinned until", s.when(m.PinnedUntil)},
+		{"Starred", starred},
 		{"Message", messageText(m)},
 		{"Transcript", m.Transcript.GetText()},
 	})
@@ -244,7 +249,7 @@ func (s *Shell) searchQuery(ctx context.Context, q Search) (query bridge.SearchQ
 		}
 	}
 	if !query.IsNarrow() {
-		return query, Usage("give a text to search for, or one of --chat, --from, --type (of messages) and --mine")
+		return query, Usage("give a text to search for, or one of --chat, --from, --type (of messages), --mine and --starred")
 	}
 	query.Since, query.Until, err = s.between(q.Since, q.Before)
 	return query, err

@@ -203,6 +203,10 @@ func (s *Shell) change(ctx context.Context, known names, e bridge.Event) string 
 		return "no longer pinned"
 	case changed(bridge.ChangedPinned):
 		return "pinned"
+	case changed(bridge.ChangedStarred) && e.Message.Starred:
+		return "starred"
+	case changed(bridge.ChangedStarred):
+		return "no longer starred"
 	}
 	return "changed"
 }

@@ -52,6 +52,41 @@ func (s *ChatState) apply(m appstate.Mutation) {
 	}
 }
 
+// Starred returns whether the phone shows a star on a message, from all that the account's devices have changed. It must be named as the
+// apps name it: the author only of another member's message in a group.
+func (p *Phone) Starred(ctx context.Context, chat types.JID, id types.MessageID, fromMe bool, author types.JID) (starred bool, err error) {
+	if _, err := p.beginAppState(ctx); err != nil {
+		return false, err
+	}
+	mutations, _, err := p.readCollection(ctx, string(appstate.WAPatchRegularHigh))
+	for _, m := range mutations {
+		if p.isKey(m.Index, appstate.IndexStar, chat, id, fromMe, author) {
+			starred = m.Action.GetStarAction().GetStarred()
+		}
+	}
+	return starred, err
+}
+
+// isKey reports whether the index of an entry is of a kind and names a message.
+func (p *Phone) isKey(index []string, kind string, chat types.JID, id types.MessageID, fromMe bool, author types.JID) bool {
+	if len(index) != 5 || index[0] != kind || index[2] != id || index[3] != map[bool]string{false: "0", true: "1"}[fromMe] {
+		return false
+	}
+	authors := []string{"0"}
+	if chat.Server == types.GroupServer && !fromMe {
+		authors = p.namesOf(author)
+	}
+	return slices.Contains(p.namesOf(chat), index[1]) && slices.Contains(authors, index[4])
+}
+
+// Star stars a message on the account's devices, or removes the star. author is only needed for another member's message in a group.
+func (p *Phone) Star(ctx context.Context, chat types.JID, id types.MessageID, fromMe bool, author types.JID, starred bool) error {
+	if chat.Server != types.GroupServer || fromMe {
+		author = chat
+	}
+	return p.SendAppState(ctx, appstate.BuildStar(chat, author, id, fromMe, starred))
+}
+
 // namesOf returns the JIDs under which devices may store a chat.
 func (p *Phone) namesOf(chat types.JID) []string {
 	p.net.Mu.Lock()

@@ -64,7 +64,8 @@ func passes(f bridge.MessageFilter, m posted) bool {
 	isType := map[string]bool{
 		"": true, "media": m.media != "", "link": m.hasLink, m.kind: true, string(m.media): true,
 	}
-	return isType[f.Type] && (f.FromMe == nil || *f.FromMe == m.fromMe) && (f.HasMedia == nil || *f.HasMedia == (m.media != ""))
+	return isType[f.Type] && (f.FromMe == nil || *f.FromMe == m.fromMe) && (f.HasMedia == nil || *f.HasMedia == (m.media != "")) &&
+		(f.Starred == nil || *f.Starred == m.starred)
 }
 
 func (w *world) randomFilter() (f bridge.MessageFilter) {
@@ -74,7 +75,7 @@ func (w *world) randomFilter() (f bridge.MessageFilter) {
 	}
 	f.Type = types[w.r.IntN(len(types))]
 	maybe := func() *bool { return []*bool{nil, nil, ptr(true), ptr(false)}[w.r.IntN(4)] }
-	f.FromMe, f.HasMedia = maybe(), maybe()
+	f.FromMe, f.HasMedia, f.Starred = maybe(), maybe(), maybe()
 	return f
 }
 

@@ -35,7 +35,7 @@ func (c *crowd) either() bridge.JID {
 
 func (c *crowd) fact() bridge.Fact {
 	c.n++
-	switch roll := c.r.IntN(26); {
+	switch roll := c.r.IntN(27); {
 	case roll < 9 || len(c.said) == 0:
 		return c.message()
 	case roll < 10: // the network tells again what it has told
@@ -68,6 +68,9 @@ func (c *crowd) fact() bridge.Fact {
 		m := c.pick()
 		return bridge.Keep{Chat: m.Chat, Target: m.ID, By: m.SenderJID, Kept: c.r.IntN(2) == 0, Timestamp: at(c.n)}
 	case roll < 25:
+		m := c.pick()
+		return bridge.Star{Chat: m.Chat, Target: m.ID, By: me, Starred: c.r.IntN(2) == 0, Timestamp: at(c.n)}
+	case roll < 26:
 		return bridge.GroupChange{JID: club, Joined: []bridge.Participant{{JID: c.either()}}, Promoted: []bridge.JID{c.either()}, Timestamp: at(c.n)}
 	}
 	m := c.pick()

@@ -37,6 +37,9 @@ func (t *writeTx) saveShared(f bridge.Imported) {
 	t.silently(func() {
 		for _, change := range f.Changes {
 			change = bridge.Bounded(change)
+			if _, isTheirs := change.(bridge.Star); isTheirs {
+				continue
+			}
 			if of := (pendingTx{t}).packPending(change); of.target == f.Message.ID {
 				t.saveImportedChange(change)
 			}

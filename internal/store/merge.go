@@ -179,6 +179,7 @@ func (t mergeTx) dropDuplicate(kept, dropped int64) {
 	t.Run("UPDATE OR IGNORE album_parts SET message = ? WHERE message = ?", kept, dropped)
 	t.Run("UPDATE OR IGNORE quotes SET message = ? WHERE message = ?", kept, dropped)
 	t.mergeMarks(kept, dropped)
+	t.mergeStars(kept, dropped)
 	status := int64(-1)
 	t.Find("SELECT ifnull(status, -1) FROM messages WHERE seq = ?", []any{dropped}, &status)
 	if status >= 0 {

@@ -36,6 +36,7 @@ var changeKinds = [...]changeKind{
 	7:               kindOf[bridge.PollOptionAdded](func(f *bridge.PollOptionAdded) changeFields { return changeFields{&f.Chat, &f.By, f.Target, f.Name} }),
 	8:               kindOf[bridge.Pin](func(f *bridge.Pin) changeFields { return changeFields{&f.Chat, &f.By, f.Target, ""} }),
 	9:               kindOf[bridge.Keep](func(f *bridge.Keep) changeFields { return changeFields{&f.Chat, &f.By, f.Target, ""} }),
+	10:              kindOf[bridge.Star](func(f *bridge.Star) changeFields { return changeFields{&f.Chat, &f.By, f.Target, ""} }),
 }
 
 // changeFields has the fields of a change that the table has columns for. stanza distinguishes

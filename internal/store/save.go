@@ -65,6 +65,8 @@ func (t *writeTx) save(fact bridge.Fact) {
 		t.savePin(f)
 	case bridge.Keep:
 		t.saveKeep(f)
+	case bridge.Star:
+		t.saveStar(f)
 	case bridge.Encrypted:
 		t.saveEncrypted(f)
 	case bridge.Receipt:

@@ -110,7 +110,7 @@ func (t *writeTx) saveDeletion(f bridge.Deletion) {
 		t.Run(empty, m.seq)
 	}
 	t.Run(`
-		UPDATE messages SET content = '', folded = NULL, bare = NULL, details = NULL, has_link = 0, reactions = 0, deleted_at = ?
+		UPDATE messages SET content = '', folded = NULL, bare = NULL, details = NULL, has_link = 0, reactions = 0, starred = 0, deleted_at = ?
 		WHERE seq = ?`, f.Timestamp.UnixMilli(), m.seq)
 	t.markErased()
 	t.contentChanged(m.seq, bridge.ChangedContent, bridge.ChangedDeleted)

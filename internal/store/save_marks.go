@@ -36,6 +36,34 @@ func (t *writeTx) saveKeep(f bridge.Keep) {
 	t.changeDetails(m.seq, d, bridge.ChangedKept)
 }
 
+// saveStar stores whether the account starred a message. The last change counts.
+func (t *writeTx) saveStar(f bridge.Star) {
+	m, found := t.findMessage(f.Chat, f.Target)
+	if !found {
+		pendingTx{t}.postpone(f)
+		return
+	}
+	at := f.Timestamp.UnixMilli()
+	if m.deleted != 0 || at <= 0 {
+		return
+	}
+	if !f.Starred {
+		at = -at
+	}
+	var before int64
+	t.Find("SELECT starred FROM messages WHERE seq = ?", []any{m.seq}, &before)
+	if !laterStar(before, at) {
+		return
+	}
+	t.Run("UPDATE messages SET starred = ? WHERE seq = ?", at, m.seq)
+	if (before > 0) != f.Starred {
+		t.messageChanged(m.seq, bridge.ChangedStarred)
+	}
+}
+
+// laterStar reports whether one value of the column starred replaces another.
+func laterStar(before, after int64) bool { return max(after, -after) > max(before, -before) }
+
 // marked returns the message that a person marks for all members, or one without a seq if the person may
 // not. If the message or the group is not known yet, the change becomes pending.
 func (t *writeTx) marked(fact bridge.Fact, chat bridge.JID, id string, by bridge.JID) (target, columns.Details) {
@@ -104,6 +132,15 @@ func detailsIn(c *sqlite.Conn, column string) (d columns.Details) {
 func (t *writeTx) changeDetails(seq int64, d columns.Details, field bridge.MessageField) {
 	t.Run("UPDATE messages SET details = ? WHERE seq = ?", pack(t.Conn, d), seq)
 	t.messageChanged(seq, field)
+}
+
+// mergeStars stores the later star of two rows of one message.
+func (t mergeTx) mergeStars(kept, dropped int64) {
+	var star, other int64
+	t.Find("SELECT a.starred, b.starred FROM messages a, messages b WHERE a.seq = ? AND b.seq = ? AND a.deleted_at IS NULL", []any{kept, dropped}, &star, &other)
+	if laterStar(star, other) {
+		t.Run("UPDATE messages SET starred = ? WHERE seq = ?", other, kept)
+	}
 }
 
 // mergeMarks merges the marks and the transcripts of two rows of one message.

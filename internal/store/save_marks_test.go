@@ -304,3 +304,70 @@ func TestEventResponse_TheLatestOfEachCounts(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+func star(chat bridge.JID, id string, seconds int, starred bool) bridge.Star {
+	return bridge.Star{Chat: chat, Target: id, By: me, Starred: starred, Timestamp: at(seconds)}
+}
+
+// TestStar_TheLastChangeCounts, in whatever order the changes come, also before the message.
+func TestStar_TheLastChangeCounts(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		stars   []bridge.Star
+		starred bool
+		events  int // if the message came first
+	}{
+		"starred":             {[]bridge.Star{star(alice, "M", 2, true)}, true, 1},
+		"told twice":          {[]bridge.Star{star(alice, "M", 2, true), star(alice, "M", 2, true)}, true, 1},
+		"and removed":         {[]bridge.Star{star(alice, "M", 2, true), star(alice, "M", 3, false)}, false, 2},
+		"removed earlier":     {[]bridge.Star{star(alice, "M", 3, true), star(alice, "M", 2, false)}, true, 1},
+		"never starred":       {[]bridge.Star{star(alice, "M", 2, false)}, false, 0},
+		"starred once more":   {[]bridge.Star{star(alice, "M", 2, true), star(alice, "M", 3, false), star(alice, "M", 4, true)}, true, 3},
+		"removed before that": {[]bridge.Star{star(alice, "M", 3, false), star(alice, "M", 2, true)}, false, 0},
+	} {
+		for _, first := range []bool{true, false} {
+			s, m := newStore(t), says(alice, alice, "M", 1, "text")
+			save(t, s, owner())
+			if first {
+				save(t, s, m)
+			}
+			for _, change := range test.stars {
+				save(t, s, change)
+			}
+			if !first {
+				save(t, s, m)
+			}
+			if got := message(t, s, alice, "M").Starred; got != test.starred {
+				t.Errorf("%s, message first: %v: starred %v", name, first, got)
+			}
+			changes := 0
+			for _, e := range events(t, s, read.EventQuery{Limit: 100}).Events {
+				if slices.Contains(e.Changes.Fields, bridge.ChangedStarred) {
+					changes++
+				}
+			}
+			if first && changes != test.events {
+				t.Errorf("%s: %d events, want %d", name, changes, test.events)
+			}
+		}
+	}
+}
+
+// TestStar_OutlastsEdits and placeholders, and goes with the message. A star that does not wait for its
+// message is ignored without it.
+func TestStar_OutlastsEdits(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	save(t, s, owner(), says(alice, alice, "A1", 1, "first"), placeholder(alice, alice, "A2", 2))
+	save(t, s, star(alice, "A1", 3, true), star(alice, "A2", 3, true), bridge.Star{Chat: alice, Target: "A3", Starred: true, Timestamp: at(3)})
+	save(t, s, rewritten(alice, alice, "A1", 4, "second"), says(alice, alice, "A2", 2, "the real one"), says(alice, alice, "A3", 5, "later"))
+	for id, want := range map[string]bool{"A1": true, "A2": true, "A3": false} {
+		if m := message(t, s, alice, id); m.Starred != want {
+			t.Errorf("%s %q: starred %v", id, m.Content, m.Starred)
+		}
+	}
+	save(t, s, bridge.Deletion{Chat: alice, Target: "A1", By: alice, Timestamp: at(5)}, star(alice, "A1", 6, true))
+	if message(t, s, alice, "A1").Starred {
+		t.Error("a deleted message is starred")
+	}
+}

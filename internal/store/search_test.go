@@ -194,6 +194,7 @@ type posted struct {
 	media        bridge.MediaType
 	hasLink      bool
 	fromMe       bool
+	starred      bool
 	transcript   string
 }
 
@@ -228,8 +229,12 @@ func (w *world) write(n int) {
 			m.sender = m.chat
 		}
 		message := w.dress(&m)
-		w.list = append(w.list, m)
 		facts = append(facts, message)
+		if w.r.IntN(6) == 0 {
+			m.starred = true
+			facts = append(facts, bridge.Star{Chat: m.chat, Target: m.id, By: me, Starred: true, Timestamp: at(1)})
+		}
+		w.list = append(w.list, m)
 	}
 	save(w.t, w.s, facts...)
 }
@@ -242,7 +247,7 @@ func (w *world) change(n int) {
 	for range n {
 		m := &w.list[w.r.IntN(len(w.list))]
 		if w.r.IntN(3) == 0 {
-			m.text, m.media, m.hasLink, m.transcript = "", "", false, ""
+			m.text, m.media, m.hasLink, m.transcript, m.starred = "", "", false, "", false
 			save(w.t, w.s, bridge.Deletion{Chat: m.chat, Target: m.id, By: m.sender, Timestamp: at(99999)})
 			continue
 		}

@@ -33,6 +33,9 @@ func (l *link) catchUp(away time.Duration) {
 	if l.m.storeLags.CompareAndSwap(true, false) {
 		l.catchUpPeople(ctx)
 		l.catchUpSettings(ctx)
+		for _, collection := range []appstate.WAPatchName{appstate.WAPatchRegularLow, appstate.WAPatchRegularHigh} {
+			l.catchUpMarks(ctx, collection)
+		}
 	}
 	l.m.Groups.CatchUp(ctx, away)
 	l.catchUpBlocklist(away)
@@ -82,19 +85,21 @@ func (l *link) saveAll(ctx context.Context, facts []bridge.Fact) {
 	}
 }
 
-// catchUpMarks saves, after a full sync, which chats are marked as read or unread: whatsmeow does
-// not store these marks and emits events only for single changes.
-func (l *link) catchUpMarks(ctx context.Context) {
-	entries, err := l.cli.ReadCollection(ctx, appstate.WAPatchRegularLow)
+// catchUpMarks saves, after a full sync of a collection, which chats are marked as read or unread,
+// and which messages are starred: whatsmeow does not store these marks and emits events only for
+// single changes.
+func (l *link) catchUpMarks(ctx context.Context, collection appstate.WAPatchName) {
+	entries, err := l.cli.ReadCollection(ctx, collection)
 	if err != nil {
 		if l.ctx.Err() == nil {
-			l.m.log.Warn().Str("error", bridge.Redact(err.Error())).Msg("cannot read which chats are marked as read")
+			l.m.log.Warn().Str("error", bridge.Redact(err.Error())).Str("collection", string(collection)).Msg("cannot read which chats are marked as read and which messages are starred")
 		}
 		return
 	}
 	var facts []bridge.Fact
 	for _, entry := range entries {
 		facts = append(facts, convert.MarkOf(entry)...)
+		facts = append(facts, convert.StarOf(entry)...)
 	}
 	l.saveAll(ctx, facts)
 }

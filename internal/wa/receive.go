@@ -93,6 +93,9 @@ func (l *link) handle(evt any) (stored bool) {
 		return l.saveAndFollowUp(convert.MarkFacts(e))
 	case *events.Archive, *events.Pin, *events.Mute:
 		return l.saveSettings(convert.ChatSettingFacts(evt))
+	case *events.Star:
+		own, _ := m.own()
+		return l.saveAndFollowUp(convert.StarFacts(e, own))
 	case *events.DeleteForMe:
 		return l.saveAndFollowUp([]bridge.Fact{bridge.RemovedElsewhere{Chat: convert.JID(e.ChatJID)}})
 	case *events.DeleteChat:
@@ -274,9 +277,7 @@ func (l *link) synced(e *events.AppStateSyncComplete) {
 			ctx, cancel := context.WithTimeout(l.ctx, catchUpTimeout)
 			defer cancel()
 			l.catchUpSettings(ctx)
-			if e.Name == appstate.WAPatchRegularLow {
-				l.catchUpMarks(ctx)
-			}
+			l.catchUpMarks(ctx, e.Name)
 		})
 	case appstate.WAPatchCriticalUnblockLow:
 		l.m.workers.Go(func() {

@@ -47,6 +47,7 @@ func AppendMessage(b []byte, m *bridge.Message) ([]byte, error) {
 	f.time("expiresAt", m.ExpiresAt)
 	f.time("pinnedUntil", m.PinnedUntil)
 	f.plain("kept", strconv.FormatBool(m.Kept))
+	f.plain("starred", strconv.FormatBool(m.Starred))
 	return append(f.json, '}'), f.err
 }
 

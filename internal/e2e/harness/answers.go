@@ -142,7 +142,7 @@ func Message(id simnet.MessageID, by *simnet.Phone, kind, content string, change
 		"messageType": kind, "content": content, "contextInfo": nil, "quoted": nil, "timestamp": Recent, "media": nil, "transcript": nil, "poll": nil,
 		"reactions": []any{}, "editedAt": nil, "deletedAt": nil, "status": nil, "location": nil, "contacts": nil, "interactive": nil, "event": nil,
 		"groupInvite": nil, "order": nil, "product": nil, "linkPreview": nil, "referral": nil, "album": nil, "albumId": nil,
-		"isForwarded": false, "expiresAt": nil, "pinnedUntil": nil, "kept": false, "imported": false,
+		"isForwarded": false, "expiresAt": nil, "pinnedUntil": nil, "kept": false, "starred": false, "imported": false,
 	}, changes...)
 }
 
@@ -168,7 +168,7 @@ func Reaction(by *simnet.Phone, emoji string) Object {
 // History returns the answer of a list of messages without filters.
 func History(chat simnet.JID, messages []Object, applied ...Object) Object {
 	filters := With(Object{
-		"since": nil, "until": nil, "q": nil, "fold": nil, "sender": nil, "type": nil, "fromMe": nil, "hasMedia": nil, "pinned": nil, "order": "desc", "limit": 100, "offset": 0,
+		"since": nil, "until": nil, "q": nil, "fold": nil, "sender": nil, "type": nil, "fromMe": nil, "hasMedia": nil, "pinned": nil, "starred": nil, "order": "desc", "limit": 100, "offset": 0,
 	}, applied...)
 	return Object{"jid": chat.String(), "count": len(messages), "filters": filters, "messages": list(messages), "hasMore": false, "nextCursor": nil}
 }

@@ -24,7 +24,7 @@ func (s *Reader) Messages(ctx context.Context, q bridge.MessageQuery) (bridge.Pa
 
 // MessageColumns names the columns of messages in lists.
 const MessageColumns = `m.seq, m.id, m.from_me, m.sender, m.push_name, m.type, m.content, m.details,
-	m.timestamp, m.reactions, m.edited_at, m.deleted_at, ifnull(m.status, -1), m.imported`
+	m.timestamp, m.reactions, m.edited_at, m.deleted_at, ifnull(m.status, -1), m.imported, m.starred > 0`
 
 // MessagesOf reads a query of messageColumns and the chat's JID, which is not needed where
 // all are of one chat, with reactions and answers: at most most, and as many as there is
@@ -81,7 +81,7 @@ type messageRow struct {
 func (r *Snapshot) scanMessage(rows *sqlite.Row, row *messageRow, m *bridge.Message) {
 	into := [...]any{
 		&row.at.Seq, &m.ID, &m.FromMe, &row.sender, &m.PushName, &m.MessageType, &m.Content, &row.details,
-		&m.Timestamp, &row.reactions, &m.EditedAt, &m.DeletedAt, &row.status, &m.Imported, &m.Chat,
+		&m.Timestamp, &row.reactions, &m.EditedAt, &m.DeletedAt, &row.status, &m.Imported, &m.Starred, &m.Chat,
 	}
 	rows.Scan(into[:]...)
 	if row.chat == "" {

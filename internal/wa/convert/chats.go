@@ -82,14 +82,36 @@ func MutedUntil(muted bool, end int64) bridge.Time {
 	return bridge.At(time.Unix(end, 0))
 }
 
-// MarkOf returns the chat that an entry of the account's state marks as read or unread.
-func MarkOf(mutation appstate.Mutation) []bridge.Fact {
-	if len(mutation.Index) < 2 || mutation.Index[0] != appstate.IndexMarkChatAsRead {
+// StarFacts returns that the account starred a message, or removed the star. own is the account; if it
+// is empty, the star does not wait for its message.
+func StarFacts(e *events.Star, own bridge.JID) []bridge.Fact {
+	chat := JID(e.ChatJID)
+	if chat == "" || e.MessageID == "" {
 		return nil
 	}
-	chat, err := types.ParseJID(mutation.Index[1])
+	return []bridge.Fact{bridge.Star{Chat: chat, Target: ID(e.MessageID), By: own, Starred: e.Action.GetStarred(), Timestamp: bridge.At(e.Timestamp)}}
+}
+
+// StarOf returns the message that an entry of the account's state stars, or whose star it removes.
+func StarOf(entry appstate.Mutation) []bridge.Fact {
+	if len(entry.Index) < 5 || entry.Index[0] != appstate.IndexStar {
+		return nil
+	}
+	chat, err := types.ParseJID(entry.Index[1])
 	if err != nil {
 		return nil
 	}
-	return MarkFacts(&events.MarkChatAsRead{JID: chat, Timestamp: time.UnixMilli(mutation.Action.GetTimestamp()), Action: mutation.Action.GetMarkChatAsReadAction()})
+	return StarFacts(&events.Star{ChatJID: chat, MessageID: entry.Index[2], Timestamp: time.UnixMilli(entry.Action.GetTimestamp()), Action: entry.Action.GetStarAction()}, "")
+}
+
+// MarkOf returns the chat that an entry of the account's state marks as read or unread.
+func MarkOf(entry appstate.Mutation) []bridge.Fact {
+	if len(entry.Index) < 2 || entry.Index[0] != appstate.IndexMarkChatAsRead {
+		return nil
+	}
+	chat, err := types.ParseJID(entry.Index[1])
+	if err != nil {
+		return nil
+	}
+	return MarkFacts(&events.MarkChatAsRead{JID: chat, Timestamp: time.UnixMilli(entry.Action.GetTimestamp()), Action: entry.Action.GetMarkChatAsReadAction()})
 }

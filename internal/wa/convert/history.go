@@ -55,7 +55,7 @@ var statuses = map[waWeb.WebMessageInfo_Status]bridge.Delivery{
 }
 
 // changesOf returns the changes that the history has stored with a message: reactions, votes, answers
-// to an event, pins and keeps.
+// to an event, pins, keeps and stars.
 func changesOf(info *waWeb.WebMessageInfo, m *bridge.Message, own bridge.JID) (facts []bridge.Fact) {
 	// by returns the person in a key, which the network has checked.
 	by := func(key *waCommon.MessageKey) bridge.JID {
@@ -91,6 +91,9 @@ func changesOf(info *waWeb.WebMessageInfo, m *bridge.Message, own bridge.JID) (f
 	}
 	if k := info.GetKeepInChat(); k.GetKeepType() == waE2E.KeepType_KEEP_FOR_ALL {
 		facts = append(facts, bridge.Keep{Chat: m.Chat, Target: m.ID, By: by(info.GetKey()), Kept: true, Timestamp: changedAt(k.GetServerTimestampMS(), m)})
+	}
+	if info.GetStarred() {
+		facts = append(facts, bridge.Star{Chat: m.Chat, Target: m.ID, By: own, Starred: true, Timestamp: m.Timestamp})
 	}
 	return facts
 }

@@ -61,24 +61,32 @@ func (s *Sender) changeShared(ctx context.Context, about bridge.JID, what string
 	return err
 }
 
-// changeState sends a change of a chat's settings. Calls run one at a time, and the change is
-// applied before the network reports it.
+// changeState sends a change of a chat's settings.
 func (c *Client) changeState(ctx context.Context, chat bridge.Chat, change bridge.ChatPatch) error {
+	return c.changeStateOf(ctx, chat.JID, func(ctx context.Context) (appstate.PatchInfo, func() error) {
+		patch := c.statePatch(ctx, chat, change)
+		return patch, func() error { return c.s.save(convert.PatchFacts(chat.JID, patch)...) }
+	})
+}
+
+// changeStateOf sends a change of a chat, and stores it by the function that compose returns with it.
+// Calls run one at a time, and the change is applied before the network reports it.
+func (c *Client) changeStateOf(ctx context.Context, chat bridge.JID, compose func(context.Context) (patch appstate.PatchInfo, store func() error)) error {
 	ctx, cancel := context.WithTimeout(ctx, stateTimeout)
 	defer cancel()
 	if err := c.s.changing.Acquire(ctx, 1); err != nil {
 		return err
 	}
 	defer c.s.changing.Release(1)
-	patch := c.statePatch(ctx, chat, change)
+	patch, store := compose(ctx)
 	if err := c.ChangeState(ctx, patch); err != nil {
 		return err
 	}
-	if err := c.s.save(convert.PatchFacts(chat.JID, patch)...); err != nil {
+	if err := store(); err != nil {
 		return err
 	}
 	if err := c.FollowState(ctx, patch.Type); err != nil { // the next change applies this one, too
-		c.s.o.Log.Warn().Str("chat", chat.JID.Redacted()).Str("error", bridge.Redact(err.Error())).Msg("a chat was changed, but the change cannot be applied here yet")
+		c.s.o.Log.Warn().Str("chat", chat.Redacted()).Str("error", bridge.Redact(err.Error())).Msg("a chat was changed, but the change cannot be applied here yet")
 	}
 	return nil
 }

@@ -1,0 +1,39 @@
+package sending
+
+import (
+	"context"
+	"time"
+
+	"go.mau.fi/whatsmeow/appstate"
+	"go.mau.fi/whatsmeow/types"
+
+	"bridged/internal/bridge"
+	"bridged/internal/wa/convert"
+)
+
+// Star stars a message on all of the account's devices, or removes the star. It stores what the
+// network has accepted.
+func (s *Sender) Star(ctx context.Context, m bridge.Message, starred bool) error {
+	ctx, cancel := s.Within(ctx, chatStateTimeout)
+	defer cancel()
+	return s.changeShared(ctx, m.Chat, "the change of the star", func(c *Client) error {
+		return c.changeStateOf(ctx, m.Chat, func(ctx context.Context) (appstate.PatchInfo, func() error) {
+			chat, author := c.keyOf(ctx, m)
+			patch := appstate.BuildStar(chat, author, convert.OnWire(&m), m.FromMe, starred)
+			patch.Timestamp = time.Now()
+			return patch, func() error {
+				return c.s.save(bridge.Star{Chat: m.Chat, Target: m.ID, By: c.s.ownPN(), Starred: starred, Timestamp: bridge.At(patch.Timestamp)})
+			}
+		})
+	})
+}
+
+// keyOf returns the chat and the author that name a message in the account's state. The author
+// equals the chat unless another member of a group wrote the message.
+func (c *Client) keyOf(ctx context.Context, m bridge.Message) (chat, author types.JID) {
+	chat = convert.WireJID(c.wireForm(ctx, m.Chat, m.Chat))
+	if m.FromMe || !m.Chat.IsGroup() {
+		return chat, chat
+	}
+	return chat, convert.WireJID(c.wireForm(ctx, m.Chat, m.SenderJID))
+}

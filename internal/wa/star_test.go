@@ -1,0 +1,95 @@
+package wa_test
+
+import (
+	"testing"
+
+	"go.mau.fi/whatsmeow/types"
+
+	"bridged/internal/bridge"
+	"bridged/internal/simnet"
+)
+
+// stars stars a message, or removes the star, and checks what phone and store show.
+func (a *account) stars(in types.JID, m bridge.Message, author *simnet.Phone, starred bool) {
+	a.t.Helper()
+	ctx := testContext(a.t)
+	if err := a.manager.Star(ctx, m, starred); err != nil {
+		a.t.Fatal(err)
+	}
+	if shown, err := a.phone.Starred(ctx, in, m.ID, m.FromMe, author.LID()); err != nil || shown != starred {
+		a.t.Errorf("%s: the phone shows a star: %v (%v), want %v", m.Content, shown, err, starred)
+	}
+	if got := a.message(m.Chat, m.ID); got.Starred != starred {
+		a.t.Errorf("%s: stored as starred: %v, want %v", m.Content, got.Starred, starred)
+	}
+}
+
+// TestStar_ShowsOnThePhone: stars on own and on received messages, in a chat and in a group.
+func TestStar_ShowsOnThePhone(t *testing.T) {
+	t.Parallel()
+	network := newNetwork(t)
+	a := newAccount(t, network)
+	friend := newPhone(t, network, "15550100301", "Sam")
+	group, club := a.group(friend, false, a.phone)
+	for chat, in := range map[bridge.JID]types.JID{jidOf(friend): friend.PN(), club: group.JID()} {
+		to := in
+		if chat == jidOf(friend) {
+			to = a.phone.PN()
+		}
+		theirs := a.message(chat, a.receive(friend, to, chat, "theirs")[0])
+		for author, m := range map[*simnet.Phone]bridge.Message{friend: theirs, a.phone: a.sendStored(chat, "own")} {
+			for _, starred := range []bool{true, false, true} {
+				a.stars(in, m, author, starred)
+			}
+		}
+	}
+}
+
+// TestStar_FollowsThePhone: stars in the first whole state, and single changes, each with one event. A
+// star may come before its message.
+func TestStar_FollowsThePhone(t *testing.T) {
+	t.Parallel()
+	ctx := testContext(t)
+	network := newNetwork(t)
+	a := newAccount(t, network)
+	friend := newPhone(t, network, "15550100301", "Sam")
+	group, club := a.group(friend, false, a.phone)
+	id := a.receive(friend, a.phone.PN(), jidOf(friend), "hello")[0]
+	inGroup := a.receive(friend, group.JID(), club, "hello all")[0]
+	for _, step := range []struct {
+		chat    bridge.JID
+		in      types.JID
+		id      string
+		starred bool
+	}{
+		{jidOf(friend), friend.LID(), id, true}, // whatsmeow has no event for it
+		{club, group.JID(), inGroup, true},
+		{jidOf(friend), friend.PN(), id, false},
+		{jidOf(friend), friend.PN(), id, true},
+	} {
+		if err := a.phone.Star(ctx, step.in, step.id, false, friend.LID(), step.starred); err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, "the star", func() bool { return a.message(step.chat, step.id).Starred == step.starred })
+	}
+	// The bridge's next change applies to the phone's state.
+	a.stars(friend.PN(), a.message(jidOf(friend), id), friend, false)
+}
+
+// TestStar_StoresWhatWasAccepted: a refused change changes nothing, and a lost answer is asked for
+// again.
+func TestStar_StoresWhatWasAccepted(t *testing.T) {
+	t.Parallel()
+	ctx := testContext(t)
+	network := newNetwork(t)
+	a := newAccount(t, network)
+	friend := newPhone(t, network, "15550100301", "Sam")
+	m := a.message(jidOf(friend), a.receive(friend, a.phone.PN(), jidOf(friend), "hello")[0])
+	a.device().FailQueries(simnet.IQFault{Namespace: "w:sync:app:state", Code: 400, Text: "bad-request", Times: 1})
+	err := a.manager.Star(ctx, m, true)
+	if bridge.CodeOf(err) != bridge.CodeSendRefused || a.message(m.Chat, m.ID).Starred {
+		t.Errorf("refused: %v, stored %+v", err, a.message(m.Chat, m.ID))
+	}
+	a.device().FailQueries(simnet.IQFault{Namespace: "w:sync:app:state", LoseAnswer: true, HangUp: true, Times: 1})
+	a.stars(friend.PN(), m, friend, true)
+}

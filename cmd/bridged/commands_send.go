@@ -47,6 +47,7 @@ func (e *environment) sendCommand() *cobra.Command {
 	addChoice(flags, &q.As, "as", "Send the file as this `TYPE`; by default its bytes decide", shell.Forms()...)
 	flags.BoolVar(&isDocument, "document", false, "Send the file as a document, unchanged: the same as --as document")
 	flags.BoolVar(&q.Convert, "convert", false, "Convert a video into one that the apps play")
+	flags.BoolVar(&q.GIF, "gif", false, "Let the apps repeat a video without its sound. Animated GIFs become such videos without this")
 	flags.BoolVar(&q.ViewOnce, "view-once", false, "Let the recipients see a picture, a video or a voice note once")
 	flags.StringVar(&q.FileName, "file-name", "", "The `NAME` of a document for its reader; its own by default")
 	flags.StringArrayVar(&q.Mentions, "mention", nil, "Notify this `PERSON` of the chat. May be repeated")

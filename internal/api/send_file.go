@@ -53,7 +53,7 @@ func (f *fileForm) complete(s *server) (err error) {
 	switch {
 	case f.Type == "" && f.PTT:
 		f.Type = bridge.MediaAudio
-	case f.Type == "" && f.Convert:
+	case f.Type == "" && (f.Convert || f.GIF):
 		f.Type = bridge.MediaVideo
 	case f.Type == "":
 		if f.Type, err = s.Preparer.TypeOf(f.file, f.Caption != ""); err != nil {
@@ -141,7 +141,7 @@ func (f *fileForm) set(ctx context.Context, s *server, part *multipart.Part) err
 		"jid": &f.JID, "quotedChatJid": &f.QuotedChatJID, "quotedMsgId": &f.QuotedMsgID, "type": (*string)(&f.Type),
 		"caption": &f.Caption, "fileName": &f.FileName, "mimetype": &f.MimeType, "sendAt": &f.SendAt,
 	}
-	switches := map[string]*bool{"ptt": &f.PTT, "convert": &f.Convert, "viewOnce": &f.ViewOnce}
+	switches := map[string]*bool{"ptt": &f.PTT, "convert": &f.Convert, "gif": &f.GIF, "viewOnce": &f.ViewOnce}
 	name := part.FormName()
 	switch field := fields[name]; {
 	case field != nil:
@@ -151,7 +151,7 @@ func (f *fileForm) set(ctx context.Context, s *server, part *multipart.Part) err
 			return bridge.Invalid("%s must be true or false", name)
 		}
 	default:
-		return bridge.Invalid("%s is not a field of this form; it has jid, file, type, caption, fileName, mimetype, ptt, convert, viewOnce, quotedMsgId, quotedChatJid and sendAt", front.QuotedName(name))
+		return bridge.Invalid("%s is not a field of this form; it has jid, file, type, caption, fileName, mimetype, ptt, convert, gif, viewOnce, quotedMsgId, quotedChatJid and sendAt", front.QuotedName(name))
 	}
 	return nil
 }

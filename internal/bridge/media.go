@@ -29,6 +29,7 @@ type Media struct {
 	Height      int       `json:"height,omitempty" bound:"pixels"`
 	Pages       int       `json:"pages,omitempty" bound:"pages"`
 	IsAnimated  bool      `json:"isAnimated,omitempty"`
+	GIF         bool      `json:"gif,omitempty"`      // a video that the apps repeat without its sound
 	ViewOnce    bool      `json:"viewOnce,omitempty"` // the apps show it once
 	DownloadURL string    `json:"downloadUrl,omitempty"`
 	Ref         MediaRef  `json:"-"`
@@ -84,13 +85,15 @@ func (m Media) MarshalJSON() ([]byte, error) {
 		Height      *int      `json:"height,omitempty"`
 		Pages       *int      `json:"pages,omitempty"`
 		IsAnimated  *bool     `json:"isAnimated,omitempty"`
+		GIF         *bool     `json:"gif,omitempty"`
 		ViewOnce    *bool     `json:"viewOnce,omitempty"`
 	}{Type: m.Type, MimeType: m.MimeType, Size: m.Size, DownloadURL: m.DownloadURL}
 	switch m.Type {
 	case MediaImage:
 		file.Caption, file.Width, file.Height, file.ViewOnce = &m.Caption, &m.Width, &m.Height, &m.ViewOnce
 	case MediaVideo:
-		file.Caption, file.DurationSec, file.Width, file.Height, file.ViewOnce = &m.Caption, &m.DurationSec, &m.Width, &m.Height, &m.ViewOnce
+		file.Caption, file.DurationSec, file.Width, file.Height = &m.Caption, &m.DurationSec, &m.Width, &m.Height
+		file.GIF, file.ViewOnce = &m.GIF, &m.ViewOnce
 	case MediaAudio:
 		file.DurationSec, file.PTT, file.ViewOnce = &m.DurationSec, &m.PTT, &m.ViewOnce
 	case MediaDocument:

@@ -81,6 +81,7 @@ type File struct {
 	Height    int
 	Thumbnail []byte // JPEG, or nil
 	Waveform  []byte // 64 values of 0 to 100; voice notes only
+	GIF       bool   `json:",omitempty"` // a video that the apps repeat without its sound
 	ViewOnce  bool   `json:",omitempty"` // the apps show it once; images, videos and voice notes only
 }
 

@@ -42,6 +42,7 @@ type File struct {
 	MimeType string           `json:"mimetype,omitempty"`
 	PTT      bool             `json:"ptt,omitempty"`
 	Convert  bool             `json:"convert,omitempty"` // a video, into one that the apps play
+	GIF      bool             `json:"gif,omitempty"`     // a video, repeated without its sound
 	ViewOnce bool             `json:"viewOnce,omitempty"`
 	Quote
 }
@@ -170,6 +171,7 @@ type Upload struct {
 	Caption     string
 	PTT         bool
 	Convert     bool // convert a video to a format that the apps play
+	GIF         bool // have a video repeated without its sound
 	ViewOnce    bool
 	QuotedMsgID string
 	// QuotedChatJID is the chat of the quoted message, by default the chat To.
@@ -216,7 +218,7 @@ func (u Upload) write(w *multipart.Writer, file io.Reader) error {
 		at = u.SendAt.String()
 	}
 	return writeForm(w, [][2]string{
-		{"sendAt", at}, {"jid", string(u.To)}, {"type", string(u.Type)}, {"caption", u.Caption}, {"quotedMsgId", u.QuotedMsgID}, {"quotedChatJid", string(u.QuotedChatJID)}, {"ptt", set(u.PTT)}, {"convert", set(u.Convert)}, {"viewOnce", set(u.ViewOnce)},
+		{"sendAt", at}, {"jid", string(u.To)}, {"type", string(u.Type)}, {"caption", u.Caption}, {"quotedMsgId", u.QuotedMsgID}, {"quotedChatJid", string(u.QuotedChatJID)}, {"ptt", set(u.PTT)}, {"convert", set(u.Convert)}, {"gif", set(u.GIF)}, {"viewOnce", set(u.ViewOnce)},
 	}, u.FileName, file)
 }
 

@@ -19,6 +19,7 @@ type Outgoing struct {
 	MimeType string
 	Voice    bool // send as a voice note if possible
 	Convert  bool // convert a video to a format that the apps play
+	GIF      bool // have a video repeated without its sound
 	ViewOnce bool
 	Key      string // idempotency key; empty for the call's own
 }
@@ -56,7 +57,7 @@ func (f Outgoing) Send(c *Call, chat bridge.JID, quote client.Quote) (bridge.Mes
 		shown.Size, shown.MimeType = c.Upload.Size(), cmp.Or(shown.MimeType, c.Upload.MimeType)
 		once = func() (client.Sent, error) {
 			return c.API.SendFile(c.Context(), client.Upload{
-				To: chat, FileName: cmp.Or(shown.FileName, "file"), Type: f.Kind, Caption: f.Caption, PTT: shown.PTT, Convert: f.Convert, ViewOnce: f.ViewOnce,
+				To: chat, FileName: cmp.Or(shown.FileName, "file"), Type: f.Kind, Caption: f.Caption, PTT: shown.PTT, Convert: f.Convert, GIF: f.GIF, ViewOnce: f.ViewOnce,
 				QuotedMsgID: quote.QuotedMsgID, QuotedChatJID: quote.QuotedChatJID,
 			}, c.Upload.Open(), key)
 		}
@@ -67,7 +68,7 @@ func (f Outgoing) Send(c *Call, chat bridge.JID, quote client.Quote) (bridge.Mes
 	default:
 		once = func() (client.Sent, error) {
 			return c.API.Send(c.Context(), client.File{
-				To: chat, URL: f.Address, Type: f.Kind, Caption: f.Caption, FileName: shown.FileName, PTT: shown.PTT, Convert: f.Convert, ViewOnce: f.ViewOnce, Quote: quote,
+				To: chat, URL: f.Address, Type: f.Kind, Caption: f.Caption, FileName: shown.FileName, PTT: shown.PTT, Convert: f.Convert, GIF: f.GIF, ViewOnce: f.ViewOnce, Quote: quote,
 			}, key)
 		}
 	}

@@ -149,7 +149,7 @@ func TestConvert_RefusesWhatCannotBeShown(t *testing.T) {
 		"signature alone": {picture[:9], "cannot be decoded"},
 		"bomb":            {mediatest.Bomb(60000, 60000), "60000 by 60000 pixels"},
 		"long":            {mediatest.Bomb(70000, 1), "70000 by 1 pixels"},
-		"animated GIF":    {animation(t, 2), "animated"},
+		"animated GIF":    {animation(t, 2), "or install ffmpeg"},
 		"animated WebP":   {animatedWebP, "animated"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -197,7 +197,7 @@ func (p *Preparer) TypeOf(f *Received, captioned bool) (bridge.MediaType, error)
 	switch {
 	case (k.MIMEType == probe.JpegType || k.isConverted(bridge.MediaImage)) && !probe.IsAnimated(f.file, k.MIMEType):
 		return bridge.MediaImage, nil
-	case k.IsVideo():
+	case k.IsVideo(), p.opts.Converter != nil && k.isMovingGIF(f.file):
 		return bridge.MediaVideo, nil
 	case k.SoundType() != "":
 		return bridge.MediaAudio, nil

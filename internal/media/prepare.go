@@ -57,6 +57,8 @@ type Request struct {
 	// Convert makes a video of any coding one that the apps play. A file of a format that computers do not
 	// open is converted without it.
 	Convert bool `json:"convert"`
+	// GIF lets the apps repeat a video, without its sound. An animated GIF becomes such a video.
+	GIF bool `json:"gif,omitempty"`
 	// ViewOnce lets the apps show an image, a video or a voice note once.
 	ViewOnce bool `json:"viewOnce,omitempty"`
 }
@@ -111,7 +113,7 @@ func (p *Preparer) describe(ctx context.Context, req Request, result urlguard.Re
 	if err != nil {
 		return bridge.File{}, err
 	}
-	f := bridge.File{Type: req.Type, Path: file.Name(), Size: result.Size, Caption: req.Caption, PTT: req.PTT, ViewOnce: req.ViewOnce}
+	f := bridge.File{Type: req.Type, Path: file.Name(), Size: result.Size, Caption: req.Caption, PTT: req.PTT, GIF: req.GIF, ViewOnce: req.ViewOnce}
 	kind, err := decideKind(req, result, file)
 	if err != nil {
 		return bridge.File{}, err

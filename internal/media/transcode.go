@@ -25,12 +25,18 @@ type conversion func(ctx context.Context, from, to string) (waveform []byte, err
 // for that, and if computers do not open its format. The result's type is known, whatever the caller and the
 // server say.
 func (p *Preparer) transcode(ctx context.Context, req *Request, result *urlguard.Result, file *os.File) (waveform []byte, err error) {
-	if req.Type != bridge.MediaAudio && req.Type != bridge.MediaVideo {
+	if req.Type == bridge.MediaDocument || req.Type == bridge.MediaSticker {
 		return nil, nil
 	}
 	k, err := sniffKind(file)
 	if err != nil {
 		return nil, disk.Failed(err)
+	}
+	if k.isMovingGIF(file) && req.Type != bridge.MediaAudio {
+		req.Type, req.GIF = bridge.MediaVideo, true
+	}
+	if req.Type == bridge.MediaImage {
+		return nil, nil
 	}
 	convert, err := p.conversion(req, result, k, file)
 	if convert == nil || err != nil {
@@ -75,6 +81,8 @@ func (p *Preparer) conversion(req *Request, result *urlguard.Result, k kind, fil
 	}
 	isAsked := req.PTT || req.Convert
 	switch {
+	case k.MIMEType == gifType && req.GIF:
+		return p.fromGIF()
 	case !k.mayBecome(req.Type), req.PTT && p.opts.Converter == nil:
 		return nil, nil
 	case isAsked && isReady:
@@ -90,6 +98,23 @@ func (p *Preparer) conversion(req *Request, result *urlguard.Result, k kind, fil
 		return p.intoVideo(k), nil
 	}
 	return p.intoSound(k), nil
+}
+
+const gifType = "image/gif"
+
+// isMovingGIF reports whether a file is an animated GIF, which the apps show as a video.
+func (k kind) isMovingGIF(file io.ReadSeeker) bool {
+	return k.MIMEType == gifType && probe.IsAnimated(file, k.MIMEType)
+}
+
+// fromGIF makes a video of an animated GIF.
+func (p *Preparer) fromGIF() (conversion, error) {
+	if p.opts.Converter == nil {
+		return nil, bridge.Fail(bridge.CodeUnsupportedMedia, "the file is an animated GIF, which the apps show as a video only: send it as a document, or %s", installFFmpeg)
+	}
+	return func(ctx context.Context, from, to string) ([]byte, error) {
+		return nil, p.opts.Converter.GIF(ctx, from, to)
+	}, nil
 }
 
 // isOpened reports whether computers open a file as it is, as the kind of media that its bytes are. It is
@@ -189,8 +214,14 @@ func (k kind) mayConvert(file io.ReadSeeker) error {
 		return bridge.Fail(bridge.CodeUnsupportedMedia, "the file plays for %v, and at most %v can be converted: send a shorter one",
 			time.Duration(min(seconds, 1e9))*time.Second, transcode.MaxLength)
 	}
-	if m := k.Movie; m != nil && m.HasVideo && float64(m.Width)*float64(m.Height) > maxConverted {
-		return bridge.Fail(bridge.CodeUnsupportedMedia, "the video has %d by %d pixels, too many to convert: scale it to at most 4096 by 2304", m.Width, m.Height)
+	width, height := 0, 0
+	if m := k.Movie; m != nil && m.HasVideo {
+		width, height = m.Width, m.Height
+	} else if k.MIMEType == gifType {
+		width, height = probe.GIFSize(file)
+	}
+	if float64(width)*float64(height) > maxConverted {
+		return bridge.Fail(bridge.CodeUnsupportedMedia, "the video has %d by %d pixels, too many to convert: scale it to at most 4096 by 2304", width, height)
 	}
 	return nil
 }

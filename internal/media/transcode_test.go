@@ -4,6 +4,11 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"image"
+	"image/color"
+	"image/draw"
+	"image/gif"
+	"image/png"
 	"net/http"
 	"os"
 	"os/exec"
@@ -13,6 +18,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/rs/zerolog"
 
 	"bridged/internal/bridge"
@@ -166,6 +172,54 @@ func TestTranscode_FilmsAreShown(t *testing.T) {
 	}
 }
 
+// TestTranscode_AnimatedGIFs: they become videos that the apps repeat, with white where they are transparent.
+func TestTranscode_AnimatedGIFs(t *testing.T) {
+	w, makes := withFFmpeg(t)
+	moving := gif.GIF{Delay: []int{50, 50, 50}, Disposal: []byte{gif.DisposalBackground, gif.DisposalBackground, gif.DisposalBackground}}
+	for x := range 3 {
+		frame := image.NewPaletted(image.Rect(0, 0, 61, 41), color.Palette{color.Transparent, color.RGBA{R: 255, A: 255}})
+		draw.Draw(frame, image.Rect(20*x, 0, 20*x+20, 41), image.NewUniform(color.RGBA{R: 255, A: 255}), image.Point{}, draw.Src)
+		moving.Image = append(moving.Image, frame)
+	}
+	var file bytes.Buffer
+	if err := gif.EncodeAll(&file, &moving); err != nil {
+		t.Fatal(err)
+	}
+	for _, req := range []Request{{Type: bridge.MediaImage, Caption: "look", MimeType: "image/gif"}, {Type: bridge.MediaVideo, Caption: "look", ViewOnce: true}} {
+		f, film, err := w.prepared(file.Bytes(), "image/gif", req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.Path, f.Size, f.Thumbnail = "", 0, nil
+		if diff := cmp.Diff(bridge.File{Type: bridge.MediaVideo, MimeType: "video/mp4", GIF: true, Caption: "look", ViewOnce: req.ViewOnce, Seconds: 2, Width: 60, Height: 40}, f); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", req.Type, diff)
+		}
+		path := filepath.Join(t.TempDir(), "film.mp4")
+		if err := os.WriteFile(path, film, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		first, err := png.Decode(bytes.NewReader(makes("-i", path, "-frames:v", "1", "-c:v", "png", "-f", "image2pipe")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if red, white := first.At(8, 20), first.At(48, 20); !near(red, color.RGBA{R: 255, A: 255}) || !near(white, color.White) {
+			t.Errorf("the first frame has %v and %v", red, white)
+		}
+	}
+	received, err := w.Receive(t.Context(), Incoming{From: bytes.NewReader(file.Bytes()), Declared: int64(file.Len())})
+	if err != nil {
+		t.Fatal(err)
+	}
+	kind, err := w.TypeOf(received, true)
+	received.Close()
+	if kind != bridge.MediaVideo || err != nil {
+		t.Errorf("without a type it is %s, %v", kind, err)
+	}
+	if f, _, err := w.prepared(makes("-f", "lavfi", "-i", "testsrc=s=64x48:d=1:r=5", "-pix_fmt", "yuv420p", "-f", "mp4"), "", Request{Type: bridge.MediaVideo, GIF: true}); err != nil || !f.GIF {
+		t.Errorf("a video as a GIF: %+v, %v", f, err)
+	}
+}
+
 func TestTranscode_FilmsKeepTheirRotation(t *testing.T) {
 	w, makes := withFFmpeg(t)
 	path := filepath.Join(t.TempDir(), "film.mp4")
@@ -292,6 +346,7 @@ func TestConvert_AbsurdHeadsAreRefused(t *testing.T) {
 		"eleven hours of FLAC": {kind{Kind: probe.Kind{MIMEType: "audio/flac"}}, flac, "11h0m0s"},
 		"hours of WAV":         {kind{Kind: probe.Kind{MIMEType: "audio/wav"}}, wav, "2h14m"},
 		"a long film":          {kind{Kind: probe.Kind{Movie: &probe.Movie{Seconds: 1e300}}}, nil, "at most 2h"},
+		"a GIF of 16K":         {kind{Kind: probe.Kind{MIMEType: "image/gif"}}, []byte("GIF89a\x00\x40\x00\x40\x00\x00\x00"), "16384 by 16384"},
 		"a film of 8K":         {kind{Kind: probe.Kind{Movie: &probe.Movie{Seconds: 1, Width: 7680, Height: 4320, HasVideo: true}}}, nil, "7680 by 4320"},
 	} {
 		err := c.k.mayConvert(bytes.NewReader(c.file))

@@ -46,6 +46,7 @@ type Send struct {
 	As       As     // empty: as what its bytes are
 	FileName string // by default its own
 	Convert  bool   // a video, into one that the apps play
+	GIF      bool   // a video, repeated without its sound
 	ViewOnce bool   // the apps show it once
 }
 
@@ -103,10 +104,10 @@ func (s *Shell) Send(ctx context.Context, m Send) error {
 		switch {
 		case m.File != "":
 			return s.upload(ctx, m, client.Upload{
-				To: to, FileName: cmp.Or(m.FileName, filepath.Base(m.File)), Type: kind, Caption: m.Text, PTT: isVoice, Convert: m.Convert, ViewOnce: m.ViewOnce, QuotedMsgID: quote.QuotedMsgID, SendAt: m.at,
+				To: to, FileName: cmp.Or(m.FileName, filepath.Base(m.File)), Type: kind, Caption: m.Text, PTT: isVoice, Convert: m.Convert, GIF: m.GIF, ViewOnce: m.ViewOnce, QuotedMsgID: quote.QuotedMsgID, SendAt: m.at,
 			}, key)
 		case m.URL != "":
-			return s.API.Send(ctx, m.later(client.File{To: to, URL: m.URL, Type: kind, Caption: m.Text, FileName: m.FileName, PTT: isVoice, Convert: m.Convert, ViewOnce: m.ViewOnce, Quote: quote}), key)
+			return s.API.Send(ctx, m.later(client.File{To: to, URL: m.URL, Type: kind, Caption: m.Text, FileName: m.FileName, PTT: isVoice, Convert: m.Convert, GIF: m.GIF, ViewOnce: m.ViewOnce, Quote: quote}), key)
 		}
 		return s.API.Send(ctx, m.later(client.Text{To: to, Text: m.Text, Mentions: mentions, MentionAll: m.MentionAll, LinkPreview: m.LinkPreview, Quote: quote}), key)
 	})
@@ -120,8 +121,8 @@ func (m Send) check() error {
 		return Usage("give --file or --url, not both")
 	case !hasFile && strings.TrimSpace(m.Text) == "":
 		return Usage("there is no text to send")
-	case !hasFile && (m.As != "" || m.Convert || m.ViewOnce || m.FileName != ""):
-		return Usage("--as, --document, --convert, --view-once and --file-name need --file or --url")
+	case !hasFile && (m.As != "" || m.Convert || m.GIF || m.ViewOnce || m.FileName != ""):
+		return Usage("--as, --document, --convert, --gif, --view-once and --file-name need --file or --url")
 	case m.URL != "" && m.As == "":
 		return Usage("--url needs --as, such as --as image")
 	case hasFile && (len(m.Mentions) > 0 || m.MentionAll || m.LinkPreview != nil):

@@ -73,7 +73,7 @@ func Find(setting string) (path string, err error) {
 }
 
 // formats are the formats that ffmpeg may read. Their audio and video is in the file itself.
-const formats = "mov,matroska,ogg,mp3,aac,wav,w64,flac,aiff,amr,caf,au,asf,avi,flv,mpegts,mpeg,ac3,wv"
+const formats = "mov,gif,matroska,ogg,mp3,aac,wav,w64,flac,aiff,amr,caf,au,asf,avi,flv,mpegts,mpeg,ac3,wv"
 
 // input returns the arguments for reading a file.
 func input(path string) []string {
@@ -119,16 +119,31 @@ func (c *Converter) Waveform(ctx context.Context, path string) ([]byte, error) {
 	return heard.bars(), err
 }
 
-// upright is the filter that makes pixels square and limits a picture to 1280 pixels in width and
+// scaled is the filter that makes pixels square and limits a picture to 1280 pixels in width and
 // height. ffmpeg has already rotated the picture.
-const upright = "scale=w='max(2,iw*sar)':h=ih,scale=w='min(1280,iw)':h='min(1280,ih)':force_original_aspect_ratio=decrease:force_divisible_by=2,setsar=1,format=yuv420p"
+const scaled = "scale=w='max(2,iw*sar)':h=ih,scale=w='min(1280,iw)':h='min(1280,ih)':force_original_aspect_ratio=decrease:force_divisible_by=2,setsar=1"
+
+// coded is the filter that gives pixels the form that the apps play.
+const coded = ",format=yuv420p"
 
 // Video converts the first video stream of a file, with its audio, to MP4 with H.264 and AAC in
 // an empty file.
 func (c *Converter) Video(ctx context.Context, from, to string) error {
-	args := append(input(from), "-map", "0:V:0", "-map", "0:a:0?", "-vf", upright,
-		"-c:v", "libx264", "-preset", "veryfast", "-crf", "26", "-maxrate", "2500k", "-bufsize", "5000k", "-profile:v", "high",
-		"-c:a", "aac", "-b:a", "96k", "-ac", "2", "-ar", "44100", "-movflags", "+faststart")
+	args := append(input(from), "-map", "0:V:0", "-map", "0:a:0?", "-vf", scaled+coded, "-c:a", "aac", "-b:a", "96k", "-ac", "2", "-ar", "44100")
+	return c.film(ctx, args, to)
+}
+
+// onWhite is the filter that replaces transparency by white.
+const onWhite = ",format=rgba,split[above][below];[below]lutrgb=r=255:g=255:b=255:a=255[white];[white][above]overlay=format=rgb"
+
+// GIF converts an animated GIF to MP4 with H.264, without sound, in an empty file.
+func (c *Converter) GIF(ctx context.Context, from, to string) error {
+	return c.film(ctx, append(input(from), "-map", "0:v:0", "-vf", scaled+onWhite+coded), to)
+}
+
+// film encodes a video as H.264 in MP4.
+func (c *Converter) film(ctx context.Context, args []string, to string) error {
+	args = append(args, "-c:v", "libx264", "-preset", "veryfast", "-crf", "26", "-maxrate", "2500k", "-bufsize", "5000k", "-profile:v", "high", "-movflags", "+faststart")
 	return c.make(ctx, &c.films, append(args, c.output("mp4", to)...), to)
 }
 

@@ -147,6 +147,8 @@ func CheckFile(f media.Request, types ...bridge.MediaType) error {
 		return bridge.Invalid("ptt is for audio only")
 	case f.Convert && f.Type != bridge.MediaVideo:
 		return bridge.Invalid("convert is for video only: images are converted without, and sounds with ptt")
+	case f.GIF && f.Type != bridge.MediaVideo:
+		return bridge.Invalid("gif is for video only: an animated GIF becomes one without it")
 	case f.ViewOnce && f.Type != bridge.MediaImage && f.Type != bridge.MediaVideo && !f.PTT:
 		return bridge.Invalid("viewOnce is for image, video and voice notes (audio with ptt) only")
 	case utf8.RuneCountInString(f.Caption) > MaxText:

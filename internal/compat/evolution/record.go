@@ -244,8 +244,10 @@ func fileOf(m bridge.Message) map[string]any {
 		return map[string]any{"caption": m.Content}
 	}
 	fields := map[string]any{"mimetype": media.MimeType, "url": media.DownloadURL, "fileLength": strconv.FormatInt(media.Size, 10)}
-	if media.ViewOnce {
-		fields["viewOnce"] = true
+	for name, isSet := range map[string]bool{"viewOnce": media.ViewOnce, "gifPlayback": media.GIF} {
+		if isSet {
+			fields[name] = true
+		}
 	}
 	switch m.MessageType {
 	case "audioMessage":

@@ -16,6 +16,7 @@ type sendMediaBody struct {
 	Caption   compat.Text `json:"caption"`
 	FileName  compat.Text `json:"fileName"`
 	Media     compat.Text `json:"media"`
+	GIF       compat.Flag `json:"gifPlayback"`
 	ViewOnce  compat.Flag `json:"viewOnce"`
 }
 
@@ -26,7 +27,7 @@ func sendMedia(c *compat.Call, in sendMediaBody) (any, error) {
 	}
 	return in.sendFile(c, compat.Outgoing{
 		Kind: kind, Address: string(in.Media), Caption: string(in.Caption), Name: string(in.FileName), MimeType: string(in.MimeType),
-		ViewOnce: bool(in.ViewOnce),
+		GIF: kind == bridge.MediaVideo && bool(in.GIF), ViewOnce: bool(in.ViewOnce),
 	})
 }
 

@@ -88,7 +88,7 @@ func pictures(c *Conversation) {
 	video := simnet.Media{Data: []byte("the bytes of a film"), Mimetype: "video/mp4", Caption: "waves", Width: 320, Height: 240, Seconds: 7}
 	id = Must(c.By.SendVideo(Within(c), c.ToMe, video))(c)
 	wrote(c, id, "videoMessage", "waves", media(c, id, Object{
-		"type": "video", "mimetype": "video/mp4", "size": len(video.Data), "caption": "waves", "durationSec": 7, "width": 320, "height": 240, "viewOnce": false,
+		"type": "video", "mimetype": "video/mp4", "size": len(video.Data), "caption": "waves", "durationSec": 7, "width": 320, "height": 240, "gif": false, "viewOnce": false,
 	}))
 
 	sticker := simnet.Media{Data: []byte("the bytes of a sticker"), Mimetype: "image/webp", Width: 512, Height: 512, Animated: true}

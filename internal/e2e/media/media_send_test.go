@@ -80,7 +80,7 @@ func TestMediaSend_EveryKindArrives(t *testing.T) {
 			movie,
 			Object{"type": "video", "caption": "waves"},
 			&waE2E.Message{VideoMessage: &waE2E.VideoMessage{Mimetype: proto.String("video/mp4"), Caption: proto.String("waves"), Width: proto.Uint32(320), Height: proto.Uint32(240), Seconds: proto.Uint32(7), FileLength: length(movie)}},
-			Object{"type": "video", "mimetype": "video/mp4", "caption": "waves", "width": 320, "height": 240, "durationSec": 7, "viewOnce": false},
+			Object{"type": "video", "mimetype": "video/mp4", "caption": "waves", "width": 320, "height": 240, "durationSec": 7, "gif": false, "viewOnce": false},
 		},
 		"sound": {
 			sound,

@@ -56,6 +56,16 @@ func hasSecondFrame(file io.ReadSeeker) (_ bool, err error) {
 	}
 }
 
+// GIFSize returns the width and height of a GIF; zeros if it has no head.
+func GIFSize(file io.ReadSeeker) (width, height int) {
+	head := make([]byte, 10)
+	_, err := Guarded(file, func(r io.ReadSeeker) (int, error) { return io.ReadFull(r, head) })
+	if err != nil {
+		return 0, 0
+	}
+	return int(binary.LittleEndian.Uint16(head[6:])), int(binary.LittleEndian.Uint16(head[8:]))
+}
+
 // gifColours returns the size of the colour table that a descriptor's flags announce.
 func gifColours(flags byte) int {
 	if flags&0x80 == 0 {

@@ -47,7 +47,7 @@ func descriptor(file proto.Message) *bridge.Media {
 		FileName: cmp.Or(get[string](file, "fileName"), get[string](file, "title")), Caption: get[string](file, "caption"),
 		Width: int(get[uint32](file, "width")), Height: int(get[uint32](file, "height")), Pages: int(get[uint32](file, "pageCount")),
 		DurationSec: int(get[uint32](file, "seconds")), PTT: get[bool](file, "PTT"),
-		IsAnimated: get[bool](file, "isAnimated") || get[bool](file, "isLottie"),
+		IsAnimated: get[bool](file, "isAnimated") || get[bool](file, "isLottie"), GIF: get[bool](file, "gifPlayback"),
 		Ref: bridge.MediaRef{
 			DirectPath: get[string](file, "directPath"), MediaKey: get[[]byte](file, "mediaKey"),
 			FileSHA256: get[[]byte](file, "fileSHA256"), FileEncSHA256: get[[]byte](file, "fileEncSHA256"),
@@ -138,6 +138,9 @@ func UploadedMessage(f bridge.File, up bridge.UploadedFile) *waE2E.Message {
 		"URL": up.URL, "directPath": up.DirectPath, "mediaKey": up.MediaKey, "mediaKeyTimestamp": time.Now().Unix(), "mimetype": f.MimeType,
 		"fileSHA256": up.FileSHA256, "fileEncSHA256": up.FileEncSHA256, "fileLength": uint64(up.Size),
 	})
+	if f.GIF && msg.VideoMessage != nil {
+		msg.VideoMessage.GifPlayback = proto.Bool(true)
+	}
 	switch {
 	case msg.DocumentMessage.GetCaption() != "":
 		return captioned(msg)

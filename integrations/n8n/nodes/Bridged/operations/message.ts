@@ -7,6 +7,7 @@ const fileName = text("File Name", "fileName", "The name of a document as recipi
 const mimetype = text("MIME Type", "mimetype", "What the file is, if its own type is wrong. A video or a sound needs a type that computers open, such as <code>video/mp4</code> or <code>audio/mpeg</code>.", { placeholder: "application/pdf" });
 const voice = flag("Voice Note", "ptt", "Whether to send a sound as a voice note. What is not Opus in Ogg needs ffmpeg on the bridge.");
 const convert = flag("Convert Video", "convert", "Whether to convert a video that phones may not play to MP4. This needs ffmpeg on the bridge, and may take minutes. Formats that computers refuse, such as MOV, are converted without this option.");
+const gif = flag("As GIF", "gif", "Whether recipients see a video repeated and without its sound. An animated GIF becomes such a video without this option, if the bridge has ffmpeg.");
 const viewOnce = flag("View Once", "viewOnce", "Whether recipients see an image, a video or a voice note only once");
 const number = (displayName: string, name: string, limit: number): Field => ({
   property: { displayName, name, type: "number", required: true, default: 0, typeOptions: { minValue: -limit, maxValue: limit, numberPrecision: 7 } },
@@ -114,6 +115,7 @@ export const message: Resource = {
       path: "/api/messages/send-file",
       fields: [chat],
       options: [
+        gif,
         caption,
         convert,
         fileName,
@@ -139,7 +141,7 @@ export const message: Resource = {
         required("URL", "url", "A public http or https address", { placeholder: "https://example.org/engine.pdf" }),
         choice("Type", "type", "What to send the file as", { image: "Image", audio: "Audio", document: "Document", video: "Video" }),
       ],
-      options: [caption, convert, fileName, mimetype, ...quote, later, viewOnce, voice],
+      options: [gif, caption, convert, fileName, mimetype, ...quote, later, viewOnce, voice],
       converts: true,
     },
     {

@@ -93,6 +93,9 @@ func (s *site) api(w http.ResponseWriter, r *http.Request) {
 		"/api/auth/status": cmp.Or(s.status, `{"status":"open","since":"2026-11-21T08:15:30.000Z"}`), "/api/webhooks": `{"count":0,"webhooks":[]}`,
 		"/api/stats": `{"version":"1","received":1234567,"startedAt":"2026-11-21T08:15:30.000Z"}`,
 	}
+	if strings.Contains(r.URL.Path, "/messages") && r.URL.Query().Has("pinned") {
+		answers[r.URL.Path] = `{"count":0,"messages":[],"nextCursor":null}`
+	}
 	if answers[r.URL.Path] == "" {
 		http.Error(w, `{"error":"there is no such route","code":"not_found"}`, http.StatusNotFound)
 		return

@@ -36,7 +36,11 @@ func overAPI(t *testing.T, answers map[string]http.HandlerFunc) (*site, *[]apiCa
 				t.Error(err)
 			}
 			all = append(all, apiCall{r.URL.Path, r.Header, string(body), r.Method})
-			if answer := answers[r.URL.Path]; answer != nil {
+			path := r.URL.Path
+			if strings.Contains(path, "/messages") && r.URL.Query().Has("pinned") {
+				path += "?pinned"
+			}
+			if answer := answers[path]; answer != nil {
 				answer(w, r)
 				return
 			}

@@ -36,6 +36,9 @@ func aChat() map[string]http.HandlerFunc {
 			}
 			replies(`{"ok":true,"msgId":"`+id+`","chatJid":"`+grace+`","timestamp":"2026-11-21T12:00:00.000Z"}`)(w, r)
 		}
+		for _, mark := range []string{"/pin", "/vote"} {
+			answers["/api/chats/"+grace+"/messages/"+id+mark] = answers["/api/chats/"+grace+"/messages/"+id]
+		}
 	}
 	return answers
 }
@@ -48,7 +51,7 @@ func TestChanges_AreOfferedIfPossible(t *testing.T) {
 	page := s.get("/console/chats/"+escapedGrace).want(t, http.StatusOK, "").body
 	for link, want := range map[string]bool{
 		"?edit=OWN#composer": true, "?edit=OLD#composer": false, "?edit=HERS#composer": false,
-		"?delete=OWN#composer": true, "?delete=OLD#composer": true, "?delete=HERS#composer": false,
+		"?delete=OWN#change": true, "?delete=OLD#change": true, "?delete=HERS#change": false, "?pin=OWN#change": true, "?pin=HERS#change": true,
 		`name="upto" value="OWN"`: true,
 	} {
 		if strings.Contains(page, link) != want {
@@ -57,6 +60,7 @@ func TestChanges_AreOfferedIfPossible(t *testing.T) {
 	}
 	for query, form := range map[string]string{
 		"edit=OWN":   `action="/console/chats/` + escapedGrace + `/messages/OWN/edit"`,
+		"pin=HERS":   `action="/console/chats/` + escapedGrace + `/messages/HERS/pin"`,
 		"delete=OLD": `action="/console/chats/` + escapedGrace + `/messages/OLD/delete"`,
 	} {
 		page := s.get("/console/chats/"+escapedGrace+"?"+query).want(t, http.StatusOK, "").body
@@ -76,6 +80,10 @@ func TestChanges_ReachTheAPI(t *testing.T) {
 	}{
 		{"/messages/OWN/edit", "text=one%0D%0Atwo&key=k", "PATCH", "/messages/OWN", `{"text":"one\ntwo"}`, "k"},
 		{"/messages/OWN/delete", "key=k", "DELETE", "/messages/OWN", "", "k"},
+		{"/messages/HERS/pin", "duration=7d&key=k", "POST", "/messages/HERS/pin", `{"duration":"7d"}`, "k"},
+		{"/mark", "unpin=HERS&key=k", "DELETE", "/messages/HERS/pin", "", "k"},
+		{"/messages/HERS/vote", "option=At+nine&option=At+ten&key=k", "POST", "/messages/HERS/vote", `{"options":["At nine","At ten"]}`, "k"},
+		{"/messages/HERS/vote", "key=k", "POST", "/messages/HERS/vote", `{"options":[]}`, "k"},
 		{"/read", "upto=OWN", "POST", "/read", `{"msgId":"OWN"}`, ""},
 		{"/read", "", "POST", "/read", `{}`, ""},
 	} {

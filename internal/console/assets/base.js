@@ -36,6 +36,19 @@ export async function ask(path, body, signal) {
   throw Object.assign(new Error(answer.error || "That didn’t work."), { status: response.status, fields: answer.fields });
 }
 
+// again retries a call that got no answer.
+export async function again(call, times = 3) {
+  for (let i = 1; ; i++) {
+    try {
+      return await call();
+    } catch (failure) {
+      const passes = failure.unreached || failure.status === 503 || failure.status === 504;
+      if (!passes || i === times) throw failure;
+      await new Promise((resolve) => setTimeout(resolve, i * 1000));
+    }
+  }
+}
+
 // load fetches a page as a document.
 export async function load(path, signal) {
   const response = await fetch(path, { headers: { Accept: "text/html" }, signal });

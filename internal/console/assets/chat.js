@@ -193,11 +193,7 @@ if (scroller) {
   // A quoted message on the page is shown without loading the page again.
   scroller.addEventListener("click", (event) => {
     const quote = event.target.closest("a.quote");
-    const quoted = quote && messageOf(new URL(quote.href).searchParams.get("at"));
-    if (!quoted || event.ctrlKey || event.metaKey || event.shiftKey) return;
-    event.preventDefault();
-    all(".found", list).forEach((one) => one.classList.remove("found"));
-    toFound(quoted);
+    if (quote) goTo(event, quote);
   });
   // A folded text opens downwards.
   scroller.addEventListener("click", (event) => {
@@ -206,6 +202,16 @@ if (scroller) {
     event.preventDefault();
     place.steadily(() => (fold.open = true), fold.closest(".msg"));
   });
+}
+
+// goTo shows the message of a clicked link, and reports whether the message is on the page.
+export function goTo(event, link) {
+  const message = messageOf(new URL(link.href).searchParams.get("at"));
+  if (!message || event.ctrlKey || event.metaKey || event.shiftKey) return false;
+  event.preventDefault();
+  all(".found", list).forEach((one) => one.classList.remove("found"));
+  toFound(message);
+  return true;
 }
 
 // messageOf returns the message with an id, or its part of an album.

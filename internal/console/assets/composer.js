@@ -1,5 +1,6 @@
 // The composer of a chat: texts, drafts, replies, edits, and forms for other content.
-import { all, ask, find, load, randomKey, toast } from "./base.js";
+import { again, all, ask, find, randomKey, toast } from "./base.js";
+import { formOf } from "./change.js";
 import { chat, newest } from "./chat.js";
 import * as mentions from "./mentions.js";
 import * as outbox from "./outbox.js";
@@ -52,14 +53,7 @@ function grow() {
   area.style.height = area.scrollHeight + 2 + "px";
 }
 
-// Editing and deleting, with forms that the bridge renders
-
-async function formOf(query) {
-  const page = await load(location.pathname + query);
-  const form = find(".change-form", page);
-  if (!form) throw new Error("This message can no longer be changed.");
-  return document.adoptNode(form);
-}
+// Editing, with a form that the bridge renders
 
 export async function edit(query) {
   try {
@@ -104,32 +98,6 @@ async function saveEdit() {
   area.focus();
 }
 
-async function askToDelete(query) {
-  try {
-    const form = await formOf(query);
-    const dialog = find("#deleting");
-    dialog.replaceChildren(form);
-    dialog.showModal();
-    find("[href]", form).focus();
-    all("a[href]", form).forEach((link) => link.addEventListener("click", (event) => {
-      event.preventDefault();
-      dialog.close();
-    }));
-    form.addEventListener("submit", async (event) => {
-      event.preventDefault();
-      dialog.close();
-      try {
-        await again(() => ask(form.action, new URLSearchParams(new FormData(form))));
-        newest();
-      } catch (failure) {
-        toast(failure.message, true);
-      }
-    });
-  } catch (failure) {
-    toast(failure.message, true);
-  }
-}
-
 // Actions in the menus of messages
 
 function answer(link) {
@@ -152,13 +120,11 @@ document.addEventListener("click", (event) => {
     if (menu) menu.open = false;
   };
   if (!say) return;
-  const changes = on('#messages a[href^="?edit="], #messages a[href^="?delete="], [data-edit], [data-delete]');
+  const edits = on('#messages a[href^="?edit="]');
   if (on("[data-reply]")) close(answer(on("[data-reply]")));
-  else if (changes) {
+  else if (edits) {
     close();
-    const query = changes.getAttribute("href").replace(/#.*/, "");
-    if (query.startsWith("?edit=")) edit(query);
-    else askToDelete(query);
+    edit(edits.getAttribute("href").replace(/#.*/, ""));
   } else if (on("[data-unreply], [data-unedit]")) {
     event.preventDefault();
     leave();
@@ -218,19 +184,6 @@ async function send(form, submitter) {
     toast(failure.message, true);
   }
   buttons.forEach((button) => (button.disabled = false));
-}
-
-// again retries a call that got no answer.
-async function again(call, times = 3) {
-  for (let i = 1; ; i++) {
-    try {
-      return await call();
-    } catch (failure) {
-      const passes = failure.unreached || failure.status === 503 || failure.status === 504;
-      if (!passes || i === times) throw failure;
-      await new Promise((resolve) => setTimeout(resolve, i * 1000));
-    }
-  }
 }
 
 // The form for sending later begins with the text that was written already.

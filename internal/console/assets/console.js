@@ -10,6 +10,8 @@ import "./menu.js";
 import "./voice.js";
 import "./lightbox.js";
 import "./gallery.js";
+import "./change.js";
+import "./poll.js";
 import "./composer.js";
 import "./smile.js";
 import "./files.js";

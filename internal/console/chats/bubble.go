@@ -39,6 +39,8 @@ type bubble struct {
 	Exported         bool // imported; it cannot be answered or reacted to
 	Editable         bool // for everyone
 	Deletable        bool // for everyone; own messages only
+	Pinnable         bool
+	Votable          bool
 	Transcribable    bool // on request
 	IsLongTranscript bool
 	TranscriptParts  []folding.Part // with searched words marked; nil for none
@@ -62,6 +64,7 @@ type quote struct {
 
 type vote struct {
 	Name       string
+	Own        bool
 	Votes, Max int
 	Voters     string
 	AddedBy    string // empty for the original options
@@ -108,6 +111,8 @@ func actionable(req *frame.Request, b bubble, chat bridge.JID) bubble {
 	b.ChatJID, b.Actions, b.Exported = chat, req.Sends() && b.DeletedAt == nil, b.IsExported()
 	b.Editable = b.Actions && b.Message.Editable(req.Now(), bridge.EditTime) == nil
 	b.Deletable = b.Actions && b.FromMe && b.Message.Deletable(req.Now(), false) == nil
+	b.Pinnable = b.Actions && b.Markable("pinned") == nil
+	b.Votable = b.Poll != nil && b.Actions && b.Message.Votable(nil) == nil
 	b.Transcribable = req.Transcribes() && b.Media != nil && b.Media.Type == bridge.MediaAudio && b.Message.Transcribable() == nil && b.Transcript == nil
 	b.Curl = view.Curl("GET", "/api/chats/"+chat.Escaped()+"/messages/"+bridge.PathID(b.ID), nil)
 	return b
@@ -203,7 +208,7 @@ func votesOf(poll *bridge.PollTally, n names.Names) (votes []vote) {
 		most = max(most, option.Votes)
 	}
 	for _, option := range poll.Options {
-		shown := vote{Name: option.Name, Votes: option.Votes, Max: most, Voters: n.All(option.Voters)}
+		shown := vote{Name: option.Name, Own: slices.Contains(option.Voters, n.Me), Votes: option.Votes, Max: most, Voters: n.All(option.Voters)}
 		if option.AddedBy != "" {
 			shown.AddedBy = n.Of(option.AddedBy)
 		}

@@ -24,6 +24,8 @@ type chatPage struct {
 	At           string // the requested message
 	IsNew        bool   // not stored yet
 	Composer     composer
+	Bar          pinBar
+	Change       *change   // the form of the requested change; nil for none
 	Waiting      []waiting // the scheduled messages, below the newest one
 	Transcribes  bool      // whether voice notes can be transcribed
 	Curl         string
@@ -51,7 +53,11 @@ func ShowChat(req *frame.Request) (err error) {
 	}
 	markHits(bubbles, query)
 	page.Days = inDays(bubbles)
-	if page.Composer, err = composerOf(req, page.Chat, query); err != nil {
+	page.Composer = composerOf(req, page.Chat)
+	if page.Change, err = changeOf(req, page.Chat.JID); err != nil {
+		return err
+	}
+	if page.Bar, err = page.pinned(req); err != nil {
 		return err
 	}
 	if page.Newer == "" && !page.IsNew && !page.Chat.JID.IsImport() {
@@ -89,4 +95,12 @@ func checkedChat(req *frame.Request, jid bridge.JID, unknown error) (chat bridge
 		return chat, false, unknown
 	}
 	return bridge.Chat{JID: check.JID, Participants: 2}, true, nil
+}
+
+// pinned returns the pinned messages of the page's chat.
+func (p *chatPage) pinned(req *frame.Request) (pinBar, error) {
+	if p.IsNew || p.Chat.JID.IsImport() {
+		return pinBar{Chat: p.Chat.JID, Sends: req.Sends()}, nil
+	}
+	return pinBarOf(req, p.Chat)
 }

@@ -21,24 +21,14 @@ type composer struct {
 	Group   bool
 	Key     string // idempotency key of the next send
 	MaxFile int64  // in bytes
-	Edit    *target
-	Delete  *target
 	Curl    string
 	Later   string // the suggested time of a message that is sent later
 }
 
-// target is the message to change.
-type target struct {
-	Text    string // in one line
-	Content string // its whole text
-	Path    string // of its forms
-}
-
 var quickEmojis = []string{"👍", "❤️", "😂", "😮", "😢", "🙏"}
 
-// composerOf returns the form of a chat. The script loads the forms for editing and deleting a
-// message from the address with its id.
-func composerOf(req *frame.Request, chat bridge.Chat, query url.Values) (composer, error) {
+// composerOf returns the form of a chat.
+func composerOf(req *frame.Request, chat bridge.Chat) composer {
 	c := composer{
 		On: req.Sends(), Off: req.NoSending(), Chat: chat.JID, Group: chat.IsGroup, Key: frame.NewKey(), MaxFile: req.Options.MaxFile,
 		Later: req.Now().In(req.Zone()).Truncate(time.Hour).Add(2 * time.Hour).Format(localLayout),
@@ -50,18 +40,7 @@ func composerOf(req *frame.Request, chat bridge.Chat, query url.Values) (compose
 		c.On, c.Off = false, "This person is on another messenger. You can read what they write, and answer on your phone."
 	}
 	c.Curl = view.Curl("POST", "/api/messages/send", client.Text{To: chat.JID, Text: "Hello"}, "-H "+view.ShellQuoted("Idempotency-Key: "+c.Key))
-	for name, field := range map[string]**target{"edit": &c.Edit, "delete": &c.Delete} {
-		id := query.Get(name)
-		if id == "" {
-			continue
-		}
-		m, err := req.API.Message(req.Context(), chat.JID, id)
-		if err != nil {
-			return c, err
-		}
-		*field = &target{Text: view.Summary(m), Content: m.Content, Path: messagePath(chat.JID, m.ID)}
-	}
-	return c, nil
+	return c
 }
 
 // Send sends a text, reaction, location, poll or contact.
@@ -124,10 +103,6 @@ func pollOf(to bridge.JID, form url.Values, quote client.Quote) client.Message {
 		}
 	}
 	return poll
-}
-
-func messagePath(chat bridge.JID, id string) string {
-	return view.ChatPath(chat) + "/messages/" + bridge.PathID(id)
 }
 
 // Edit edits an own message.

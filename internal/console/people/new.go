@@ -16,6 +16,7 @@ import (
 type newChatPage struct {
 	Q      string
 	People []personRow
+	Invite string // the page of the typed invite link; empty for none
 	Phone  string // the typed number in E.164 digits; empty for none
 	Fault  string
 	Groups bool // whether the visitor may create groups
@@ -23,12 +24,16 @@ type newChatPage struct {
 }
 
 // ShowNewChat shows people for a new chat, by name (q). It redirects from a phone number (phone, or q
-// after Enter) to its chat.
+// after Enter) to its chat, and from the invite link of a group to its page.
 func ShowNewChat(req *frame.Request) error {
 	query := req.URL.Query()
 	page := newChatPage{Q: strings.TrimSpace(query.Get("q")), Groups: makesGroups(req), Curl: view.Curl("POST", "/api/contacts/check", map[string][]string{"phones": {"+1 555 123 4567"}})}
 	number := strings.TrimSpace(query.Get("phone"))
 	page.Q = cmp.Or(page.Q, number)
+	if page.Invite = view.InvitePath(page.Q); page.Invite != "" && query.Has("go") {
+		http.Redirect(req.W, req.Request, page.Invite, http.StatusSeeOther)
+		return nil
+	}
 	phone, err := bridge.ParsePhone(page.Q)
 	if err == nil {
 		page.Phone = phone

@@ -2,6 +2,7 @@ package view
 
 import (
 	"net/url"
+	"regexp"
 
 	"bridged/internal/bridge"
 )
@@ -45,6 +46,17 @@ func Typed[T ~string](values []string) []T {
 		list[i] = T(value)
 	}
 	return list
+}
+
+// inviteCode matches the invite link of a group. Links in texts may have a query.
+var inviteCode = regexp.MustCompile(`^(?:https?://)?chat\.whatsapp\.com/(?:invite/)?([0-9A-Za-z_-]{10,64})(?:\?.*)?$`)
+
+// InvitePath returns the address of the page about the group of an invite link; empty for any other text.
+func InvitePath(link string) string {
+	if found := inviteCode.FindStringSubmatch(link); found != nil {
+		return Root + "/invite/" + found[1]
+	}
+	return ""
 }
 
 // ChatPath returns the address of a chat.

@@ -135,6 +135,7 @@ func populate(t testing.TB, api *client.Client) {
 		t.Fatal(err)
 	}
 	schedule(t, api)
+	mark(t, api)
 	after, err := api.LastEvent(ctx)
 	if err != nil {
 		t.Fatal(err)
@@ -173,6 +174,29 @@ func schedule(t testing.TB, api *client.Client) {
 	} {
 		if _, err := api.Send(t.Context(), m, ""); err != nil {
 			t.Fatal(err)
+		}
+	}
+}
+
+// mark pins messages of a group, and votes in its poll.
+func mark(t testing.TB, api *client.Client) {
+	t.Helper()
+	found, err := api.Search(t.Context(), bridge.SearchQuery{MessageFilter: bridge.MessageFilter{FromMe: new(false)}, ChatType: bridge.ChatsGroup, Limit: 30})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pinned := 0
+	for _, m := range found.Items {
+		if m.Content != "" && strings.HasPrefix(m.ChatName, "Wandern") && pinned < 2 {
+			pinned++
+			if _, err := api.Pin(t.Context(), m.ChatJID, m.MsgID, "7d", ""); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if poll, err := api.Message(t.Context(), m.ChatJID, m.MsgID); err == nil && poll.Poll != nil {
+			if _, err := api.Vote(t.Context(), m.ChatJID, m.MsgID, []string{poll.Poll.Options[0].Name}, ""); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 
@@ -111,6 +112,7 @@ type world struct {
 	*Cast
 	chat, about     string // pages of Ben's chat, and about the group
 	group           simnet.JID
+	invite          string // the page about the group of a link
 	hello, imported string // ids of a message and of an import
 	webhook         int64
 }
@@ -124,6 +126,10 @@ func newWorld(t *testing.T) world {
 	Must(c.Ben.SendImage(Within(t), c.Owner.PN(), picture))(t)
 	w.hello = Say(t, c.Ben, c.Owner.PN(), "Hello there, https://example.org/")
 	Must(c.Ben.ReactTo(Within(t), c.Owner.PN(), c.Ben.PN(), w.hello, "👍"))(t)
+	Must(c.Ben.SendPoll(Within(t), c.Owner.PN(), "When?", []string{"Saturday", "Sunday"}, 1))(t)
+	Must(c.Ben.Pin(Within(t), c.Owner.PN(), c.Ben.PN(), w.hello, 24*time.Hour))(t)
+	choir := NewGroup(t, c.Ben, simnet.GroupOptions{Subject: "Choir", Members: []*simnet.Phone{c.Anna}})
+	w.invite = "/console/invite/" + strings.TrimPrefix(Must(choir.Link(Within(t), c.Ben))(t), bridge.InviteLinkPrefix)
 	group := Must(c.Owner.CreateGroup(Within(t), simnet.GroupOptions{Subject: "Walks", Members: []*simnet.Phone{c.Ben}}))(t)
 	w.group, w.about = group.JID(), Path("/console/chats/%s/info", group.JID())
 	c.Stored(t, w.hello, Say(t, c.Ben, group.JID(), "hello"))
@@ -145,7 +151,7 @@ func newWorld(t *testing.T) world {
 func (w world) chatPages() []string {
 	return []string{
 		"/console/", "/console/chats", w.chat, w.chat + "/media", w.chat + "/media?tab=links", w.chat + "/media?tab=files", Path("/console/people/%s", w.Ben.PN()), w.about + "?invite",
-		Path("/console/chats/%s/add", w.group), w.chat + "/messages/" + w.hello + "/forward", "/console/contacts", "/console/import", "/console/import/" + w.imported, "/console/new?q=b", "/console/new?phone=0123", "/console/new/group",
+		Path("/console/chats/%s/add", w.group), w.chat + "/messages/" + w.hello + "/forward", "/console/contacts", "/console/import", "/console/import/" + w.imported, "/console/new?q=b", "/console/new?phone=0123", "/console/new/group", w.invite,
 	}
 }
 
@@ -167,13 +173,14 @@ func (w world) states(script string) []opened {
 		{name: "a picture", address: w.chat, within: dialog, open: Opens(".picture", `document.querySelector("#viewer[open] .shown img")?.complete`)},
 		{name: "the menu of the open chat", address: w.chat, within: ".chat-head", open: Opens(".chat-head .menu > summary", `document.querySelector(".chat-head .menu[open]")`)},
 		{name: "files", address: w.chat, within: dialog, open: Steps{Does(Pasted), Becomes(`document.querySelector("#files[open] .file-row")`)}, end: Steps{Clicks("#files [data-close]")}},
+		{name: "pinning", address: w.chat, within: dialog, open: FromMenu("[href*='?pin=']", `document.querySelector("#change[open]")`)},
 		{name: "forwarding", address: w.chat, within: dialog, open: FromMenu("[href$=forward]", `document.querySelector("dialog[open] .choices-list .chat-row")`)},
 		{name: "recording", address: w.chat, within: "#composer", open: Opens("[data-record]", `!document.querySelector("#recording").hidden`), end: Steps{Clicks("#recording [data-cancel]")}},
 		{name: "replying and attaching", address: w.chat, within: "#composer", open: append(FromMenu("[href*=reply]", `!document.querySelector("#replying").hidden`), Opens("[data-extras]", `document.querySelector("#extras").open`)...)},
 		{name: "emoji in a text", onDesk: true, address: w.chat, within: "#composer", open: append(Opens(".smile", `document.querySelector("#written-emojis .emoji")`), Does(`document.querySelector("#written-emojis input").value = "moon"; document.querySelector("#written-emojis input").dispatchEvent(new Event("input", {bubbles: true}))`), Becomes(`document.querySelectorAll("#written-emojis .emoji").length < 40`))},
 		{name: "texts in the outbox", address: w.chat, within: "#history", open: Steps{Does(Unsent), Does(`location.reload()`), Loads(".unsent[data-state=failed]"), Does(script)}, end: Steps{Does(Forgotten)}, leaves: true},
 		{name: "the menu of the chats", address: "/console/chats", within: ".pane-menu", open: Opens(".pane-menu > summary", `document.querySelector(".pane-menu[open]")`)},
-		{name: "the menu of a chat", address: "/console/chats", within: dialog, open: Opens("[data-menu-of-row]", `document.querySelector(".row-menu[open]")`)},
+		{name: "the menu of a chat", address: "/console/chats", within: dialog, onDesk: true, open: Opens("[data-menu-of-row]", `document.querySelector(".row-menu[open]")`)},
 		{name: "the shortcuts", address: "/console/chats", within: dialog, open: Steps{Does(`document.querySelector("#shortcuts").showModal()`)}},
 		{name: "the other pages", address: "/console/chats", within: ".rail", open: Steps{ClicksIt(`document.querySelector(innerWidth < 720 ? ".rail-more" : ".pane-head h2")`)}},
 		{name: "what is found", address: "/console/chats", within: ".pane", open: Steps{chromedp.SendKeys(chromedp.CSS(".pane input[type=search]"), "he"), Loads("#found mark")}},

@@ -317,8 +317,8 @@ func TestConsole_EditsAndDeletesInPlace(t *testing.T) {
 
 		v.ClickOn(".msg.out .menu > summary")
 		v.ClickOn("#message-menu a.danger")
-		v.WaitFor(`document.querySelector("#deleting").open`)
-		v.Do(Clicks("#deleting button.danger"))
+		v.WaitFor(`document.querySelector("#change").open`)
+		v.Do(Clicks("#change button.danger"))
 		v.WaitFor(`document.querySelector(".msg.out .gone")`)
 		if !Evaluate[bool](v.Browser, `window.stays === true`) {
 			t.Error("the page was loaded again")

@@ -1,0 +1,78 @@
+// Changes of messages that are asked for in a dialog, and the pinned messages on top of the chat.
+import { again, all, ask, find, load, toast } from "./base.js";
+import { chat, goTo, newest } from "./chat.js";
+import { listeners, refresh } from "./live.js";
+
+const dialog = find("#change");
+
+// formOf returns the form of a change that the bridge renders.
+export async function formOf(query) {
+  const page = await load(location.pathname + query);
+  const form = find(".change-form", page);
+  if (!form) throw new Error("This message can no longer be changed.");
+  return document.adoptNode(form);
+}
+
+async function open(link) {
+  try {
+    const form = await formOf(link.getAttribute("href").replace(/#.*/, ""));
+    dialog.replaceChildren(form);
+    dialog.showModal();
+    (find("input:checked", form) || find(".modal-foot [data-cancel]", form)).focus();
+  } catch (failure) {
+    toast(failure.message, true);
+  }
+}
+
+async function submit(form, submitter) {
+  const body = new URLSearchParams(new FormData(form, submitter));
+  dialog.close();
+  try {
+    const answer = await again(() => ask(form.action, body));
+    if (form.dataset.change !== "delete") toast(answer.text);
+    newest();
+  } catch (failure) {
+    toast(failure.message, true);
+  }
+}
+
+if (dialog) {
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest('#messages a[href^="?delete="], #messages a[href^="?pin="]');
+    if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    link.closest("details.menu")?.removeAttribute("open");
+    open(link);
+  });
+  dialog.addEventListener("click", (event) => {
+    if (event.target !== dialog && !event.target.closest("[data-cancel]")) return;
+    event.preventDefault();
+    dialog.close();
+  });
+  dialog.addEventListener("keydown", (event) => event.stopPropagation()); // the chat must not handle keys
+  dialog.addEventListener("submit", (event) => {
+    event.preventDefault();
+    submit(event.target, event.submitter);
+  });
+}
+
+// The pinned messages
+
+const pinned = find(".pinned");
+if (pinned) {
+  listeners.push((event) => {
+    const changes = event.changes || [];
+    if (event.type === "reset" || event.chatJid === chat.dataset.chat && ["pinnedUntil", "content", "deletedAt"].some((name) => changes.includes(name))) refresh(pinned);
+  });
+  // A click shows the message, and the next click the next one.
+  pinned.addEventListener("click", (event) => {
+    const link = event.target.closest("[data-pinned]");
+    if (!link || !goTo(event, link)) return;
+    const lines = all(".pinned-line", pinned);
+    const line = link.closest(".pinned-line");
+    const next = lines[(lines.indexOf(line) + 1) % lines.length];
+    line.hidden = true;
+    next.hidden = false;
+    find("[data-pinned]", next).focus({ preventScroll: true });
+  });
+}

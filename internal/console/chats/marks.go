@@ -1,0 +1,105 @@
+package chats
+
+import (
+	"net/http"
+
+	"bridged/internal/bridge"
+	"bridged/internal/console/frame"
+	"bridged/internal/console/names"
+	"bridged/internal/console/view"
+)
+
+// change is the form of a change of a message. The script loads it from the address with the message's id
+// and shows it as a dialog.
+type change struct {
+	Kind string // edit, delete or pin
+	Path string // of the form
+	Back string // the chat
+	Key  string // idempotency key
+	Text string // the message in one line
+	Old  string // its whole text
+}
+
+// changeOf returns the requested form; nil for none.
+func changeOf(req *frame.Request, chat bridge.JID) (*change, error) {
+	for _, kind := range []string{"edit", "delete", "pin"} {
+		id := req.URL.Query().Get(kind)
+		if id == "" || !req.Sends() {
+			continue
+		}
+		m, err := req.API.Message(req.Context(), chat, id)
+		if err != nil {
+			return nil, err
+		}
+		return &change{Kind: kind, Path: messagePath(chat, m.ID) + "/" + kind, Back: view.ChatPath(chat), Key: frame.NewKey(), Text: view.Summary(m), Old: m.Content}, nil
+	}
+	return nil, nil
+}
+
+func messagePath(chat bridge.JID, id string) string {
+	return view.ChatPath(chat) + "/messages/" + bridge.PathID(id)
+}
+
+// pinBar has the pinned messages of a chat.
+type pinBar struct {
+	Chat  bridge.JID
+	Lines []pinnedLine // the newest first
+	Sends bool
+}
+
+// pinnedLine is a pinned message in one line.
+type pinnedLine struct {
+	ID, Sender, Text, Path string
+}
+
+// mostPinned is the number of messages that the apps pin in a chat.
+const mostPinned = 3
+
+// pinBarOf returns the pinned messages of a chat.
+func pinBarOf(req *frame.Request, chat bridge.Chat) (bar pinBar, err error) {
+	bar = pinBar{Chat: chat.JID, Sends: req.Sends()}
+	page, err := req.API.Messages(req.Context(), bridge.MessageQuery{Chat: chat.JID, MessageFilter: bridge.MessageFilter{Pinned: new(true)}, Order: bridge.OrderDesc, Limit: mostPinned})
+	if err != nil || len(page.Items) == 0 {
+		return bar, err
+	}
+	n, err := names.OfMessages(req, []bridge.Chat{chat}, page.Items)
+	for _, m := range page.Items {
+		bar.Lines = append(bar.Lines, pinnedLine{ID: m.ID, Sender: n.Of(m.SenderJID), Text: view.Summary(m), Path: jump(chat.JID, m.ID)})
+	}
+	return bar, err
+}
+
+// ShowPinned answers the script with the pinned messages of a chat.
+func ShowPinned(req *frame.Request) error {
+	chat, err := req.API.Chat(req.Context(), req.Chat)
+	if err != nil {
+		return err
+	}
+	bar, err := pinBarOf(req, chat)
+	if err != nil {
+		return err
+	}
+	return req.PartOf("chat", "pinned", map[string]any{"Bar": bar})
+}
+
+// Pin pins a message for everyone in its chat.
+func Pin(req *frame.Request) error {
+	_, err := req.API.Pin(req.Context(), req.Chat, req.ID, req.PostForm.Get("duration"), req.Key())
+	return req.Done(err, "Pinned", view.ChatPath(req.Chat))
+}
+
+// Vote replaces the account's vote in a poll by the chosen options.
+func Vote(req *frame.Request) error {
+	_, err := req.API.Vote(req.Context(), req.Chat, req.ID, req.PostForm["option"], req.Key())
+	return req.Done(err, "", view.ChatPath(req.Chat))
+}
+
+// Mark changes a mark of a message by a button in its menu.
+func Mark(req *frame.Request) error {
+	id := req.PostForm.Get("unpin")
+	if id == "" {
+		return frame.Refused(http.StatusBadRequest, "Something is missing in the form. Reload the page, then try again.")
+	}
+	_, err := req.API.Unpin(req.Context(), req.Chat, id, req.Key())
+	return req.Done(err, "Unpinned", view.ChatPath(req.Chat))
+}

@@ -1,0 +1,148 @@
+package chats
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"bridged/internal/bridge"
+	. "bridged/internal/e2e/harness"
+	. "bridged/internal/e2e/harness/browser"
+	"bridged/internal/simnet"
+)
+
+// entry opens the menu of the message with a text, and clicks the entry with a name.
+func entry(v Visited, text, name string) {
+	v.Browser.T.Helper()
+	v.ClickIt(inMessage(text, ".menu > summary"))
+	v.WaitFor(`document.querySelector("#message-menu[open]")`)
+	v.ClickIt(fmt.Sprintf(`[...document.querySelectorAll("#message-menu .menu-items > *")].find(one => one.textContent.trim() === %q)`, name))
+}
+
+// pinnedBar is the line of the pinned messages that is shown.
+const pinnedBar = `document.querySelector(".pinned-line:not([hidden]) .pinned-text")?.textContent`
+
+// TestConsole_PinsMessages pins from the menu of a message. The bar on top of the chat shows the pinned
+// messages one after the other, also those that others pin, and leads to them.
+func TestConsole_PinsMessages(t *testing.T) {
+	AtBothSizes(t, func(t *testing.T, v Visited) {
+		first := Say(t, v.Ben, v.Owner.PN(), "The code of the door is on the card")
+		for i := range 25 {
+			Say(t, v.Ben, v.Owner.PN(), fmt.Sprintf("line %d.", i))
+		}
+		second := Say(t, v.Ben, v.Owner.PN(), "Bring the key")
+		v.WantStored(v.Ben, "Bring the key")
+		v.OpenChat(v.Ben.PN())
+		v.WantText("Bring the key")
+
+		entry(v, "The code of the door", "Pin…")
+		v.WaitFor(`document.querySelector("#change[open]")`)
+		for _, one := range []string{"#change .changed", "#change [value='24h']", "#change [value='30d']", "#change .modal-foot a", "#change .primary"} {
+			v.WantSeen(one)
+		}
+		v.WantFit("the question how long")
+		v.ClickOn("#change [value='30d']")
+		v.ClickOn("#change .primary")
+		v.WaitFor(pinnedBar + `?.includes("The code of the door")`)
+		Must(0, v.Ben.WaitBubble(Within(t), first, simnet.Bubble{Text: "The code of the door is on the card", Pinned: true}))(t)
+		pinned := Must(v.Bridge.API.Message(Within(t), bridge.JID(v.Ben.PN().String()), first))(t)
+		if pinned.PinnedUntil == nil || time.Until(pinned.PinnedUntil.Time) < 29*24*time.Hour {
+			t.Errorf("pinned until %v", pinned.PinnedUntil)
+		}
+
+		Must(v.Ben.Pin(Within(t), v.Owner.PN(), v.Ben.PN(), second, 24*time.Hour))(t)
+		v.WaitFor(pinnedBar + `?.includes("Bring the key")`)
+		v.WantSeen(".pinned-line > a")
+		v.WantFit("a chat with pinned messages")
+		v.WantInside("a chat with pinned messages", ".pinned-line *:not(.vh)")
+		v.ClickOn(".pinned-line > a")
+		v.WaitFor(inMessage("Bring the key", ".bubble") + `.closest(".found") && ` + pinnedBar + `.includes("The code of the door")`)
+		v.ClickIt(`document.querySelector(".pinned-line:not([hidden]) > a")`)
+		v.WaitFor(inMessage("The code of the door", ".bubble") + `.closest(".found")`)
+		v.WantSeen(".msg.found .bubble")
+
+		v.ClickOn(".to-end")
+		entry(v, "Bring the key", "Unpin")
+		v.WaitFor(`document.querySelectorAll(".pinned-line").length === 1`)
+		v.ClickOn(".pinned-line .round")
+		v.WaitFor(`!document.querySelector(".pinned-line")`)
+		Must(0, v.Ben.WaitBubble(Within(t), first, simnet.Bubble{Text: "The code of the door is on the card"}))(t)
+	})
+}
+
+// TestConsole_Votes chooses options of polls by a click, changes them and takes them back.
+func TestConsole_Votes(t *testing.T) {
+	AtBothSizes(t, func(t *testing.T, v Visited) {
+		days := []string{"Saturday", "Sunday", "Not at all, because the weather forecast says that it rains on both days"}
+		when := Must(v.Ben.SendPoll(Within(t), v.Owner.PN(), "When do we go?", days, 1))(t)
+		what := Must(v.Ben.SendPoll(Within(t), v.Owner.PN(), "What do we take?", []string{"Tent", "Stove", "Map"}, 0))(t)
+		v.WantStored(v.Ben, "What do we take?")
+		v.OpenChat(v.Ben.PN())
+		v.WantText("What do we take?")
+		option := func(poll, name string) string {
+			return fmt.Sprintf(`[...%s.querySelectorAll(".option")].find(one => one.textContent.includes(%q))`, inMessage(poll, ".poll"), name)
+		}
+		voted := func(question, poll string, want ...string) {
+			t.Helper()
+			v.WaitFor(fmt.Sprintf(`(poll => [".option.own input", ":checked"].every(chosen => [...poll.querySelectorAll(chosen)].map(one => one.value).join() === %q))(%s)`, strings.Join(want, ","), inMessage(question, ".poll")))
+			var stored []string
+			for _, one := range Must(v.Bridge.API.Message(Within(t), bridge.JID(v.Ben.PN().String()), poll))(t).Poll.Options {
+				if one.Votes > 0 {
+					stored = append(stored, one.Name)
+				}
+			}
+			if !slices.Equal(stored, want) {
+				t.Errorf("%s: stored are votes for %q, want %q", question, stored, want)
+			}
+		}
+		v.WantFit("polls")
+		v.WantInside("polls", ".poll *:not(.vh)")
+		v.ClickIt(option("When", "Saturday"))
+		voted("When", when, "Saturday")
+		v.ClickIt(option("When", "Sunday"))
+		voted("When", when, "Sunday")
+		v.ClickIt(option("When", "Sunday"))
+		voted("When", when)
+		v.ClickIt(option("What", "Map"))
+		v.ClickIt(option("What", "Tent"))
+		voted("What", what, "Tent", "Map")
+		v.Device.FailSends(simnet.SendFault{Code: 406})
+		v.ClickIt(option("What", "Stove"))
+		v.WaitFor(`document.querySelector("#toast.bad.shown")`)
+		voted("What", what, "Tent", "Map")
+		v.FaultsOf(502)
+	})
+}
+
+// TestConsole_ShowsAGroupBeforeJoining follows an invite link in a text, and one that is typed.
+func TestConsole_ShowsAGroupBeforeJoining(t *testing.T) {
+	AtBothSizes(t, func(t *testing.T, v Visited) {
+		group := NewGroup(t, v.Ben, simnet.GroupOptions{Subject: "Choir of the old town", Members: []*simnet.Phone{v.Anna}})
+		link := Must(group.Link(Within(t), v.Ben))(t)
+		Say(t, v.Ben, v.Owner.PN(), "Sing with us: "+link)
+		v.WantStored(v.Ben, "Sing with us")
+		v.Open("/console/new")
+		v.Do(chromedp.SendKeys(chromedp.CSS("main input[type=search]"), link))
+		v.WaitFor(`document.querySelector("[data-found]").textContent.includes("Group invitation")`)
+		v.ClickOn("[data-found] .chat-row")
+		v.Arrives(".who-name")
+		v.OpenChat(v.Ben.PN())
+		v.WantText("Sing with us")
+		v.ClickIt(inMessage("Sing with us", ".text a"))
+		v.Arrives(".who-name")
+		if name := v.Text(".who"); !strings.Contains(name, "Choir of the old town") || !strings.Contains(name, "2 members") || !strings.Contains(name, "by Ben") {
+			t.Errorf("the page shows %q", name)
+		}
+		v.WantFit("an invitation")
+		v.WantSeen(".who .primary")
+		v.ClickOn(".who .primary")
+		v.Arrives("#history")
+		v.WantOnPage("Choir of the old town")
+		v.Open("/console/invite/" + strings.TrimPrefix(link, bridge.InviteLinkPrefix))
+		v.WantOnPage("You’re in this group")
+	})
+}

@@ -49,6 +49,19 @@ func (s *server) handle(h handler) http.HandlerFunc {
 	}
 }
 
+// exact handles a route that refuses parameters that it does not know. Routes of the oldest API ignore them.
+func (s *server) exact(h handler) http.HandlerFunc {
+	return s.handle(func(in *input) (any, error) {
+		in.exact = true
+		answer, err := h(in)
+		if err == nil && answer != nil { // a handler that writes its answer checks them before
+			in.onlyKnown()
+			err = in.err
+		}
+		return answer, err
+	})
+}
+
 // done is the answer of calls that return nothing else.
 type done struct {
 	OK bool `json:"ok"`

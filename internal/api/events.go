@@ -21,7 +21,8 @@ const (
 func listEvents(in *input) (any, error) {
 	if stream.Accepts(in.r) {
 		from := in.events(in.r.Header.Get("Last-Event-ID"), bridge.StreamTypes())
-		if in.err != nil {
+		in.known = append(in.known, "limit", "wait") // of pages
+		if in.onlyKnown(); in.err != nil {
 			return nil, in.err
 		}
 		return nil, in.log.Serve(in.w, in.r, from)
@@ -29,7 +30,7 @@ func listEvents(in *input) (any, error) {
 	from := in.events("", bridge.EventTypes())
 	from.Limit = in.limit(maxEvents)
 	wait := in.wait()
-	if wait > 0 && in.err == nil {
+	if in.onlyKnown(); wait > 0 && in.err == nil {
 		in.err = front.CountStream(in.r)
 	}
 	if in.err != nil {

@@ -19,7 +19,7 @@ func exportChat(in *input) (any, error) {
 	}
 	withFiles := in.choice("files")
 	e.Files = withFiles != nil && *withFiles
-	if in.err != nil {
+	if in.onlyKnown(); in.err != nil {
 		return nil, in.err
 	}
 	var err error

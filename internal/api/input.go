@@ -31,6 +31,8 @@ type input struct {
 	err error
 
 	values url.Values    // the parameters; nil until one is read
+	known  []string      // the names of parameters that were read
+	exact  bool          // refuses parameters that are not read
 	memory *front.Memory // of a list; nil for no list
 }
 
@@ -58,6 +60,9 @@ var (
 
 // reserve waits for the memory of a page before the page is read. It is released after the answer.
 func (q *input) reserve() error {
+	if q.onlyKnown(); q.err != nil {
+		return q.err
+	}
 	q.memory = q.lists.Answer(q.w, q.caller().Tree, front.AnswerTime)
 	return q.memory.Reserve(q.ctx(), bridge.PageBytes)
 }
@@ -78,14 +83,8 @@ func (q *input) refuse(format string, args ...any) {
 
 // one returns the value of a parameter, which must not be given more than once.
 func (q *input) one(name string) (value string, given bool) {
-	if q.values == nil {
-		values, err := url.ParseQuery(q.r.URL.RawQuery)
-		if err != nil {
-			q.err = cmp.Or[error](q.err, bridge.Invalid("the query string is malformed; encode its values").Because(err))
-		}
-		q.values = values
-	}
-	all, given := q.values[name]
+	q.known = append(q.known, name)
+	all, given := q.query()[name]
 	if !given {
 		return "", false
 	}
@@ -96,6 +95,27 @@ func (q *input) one(name string) (value string, given bool) {
 		q.refuse("%s is not valid UTF-8", name)
 	}
 	return all[0], true
+}
+
+// query returns all parameters.
+func (q *input) query() url.Values {
+	if q.values == nil {
+		values, err := url.ParseQuery(q.r.URL.RawQuery)
+		if err != nil {
+			q.err = cmp.Or[error](q.err, bridge.Invalid("the query string is malformed; encode its values").Because(err))
+		}
+		q.values = values
+	}
+	return q.values
+}
+
+// onlyKnown refuses parameters that were not read, if the route or the caller is strict. It is called
+// after all of them were read.
+func (q *input) onlyKnown() {
+	if q.exact || front.IsStrict(q.r) {
+		err := front.CheckParameters(q.query(), q.known)
+		keep(q, "", err)
+	}
 }
 
 // text returns a parameter; empty if it is blank.

@@ -74,6 +74,40 @@ func TestSearch_FindsByKindAndSenderAndChat(t *testing.T) {
 	}
 }
 
+func TestSearch_HasNoOffsetWithFilters(t *testing.T) {
+	t.Parallel()
+	s := gallery(t)
+	for _, filter := range []string{"type=link", "fromMe=false", "hasMedia=true", "pinned=true", "sender=" + string(grace), "chat=" + string(club)} {
+		got := s.Get("/api/messages/search?q=e&offset=1&" + filter)
+		if got.Status != http.StatusBadRequest || !strings.Contains(got.Error(), "offset does not go with filters") {
+			t.Errorf("%s: %d %s", filter, got.Status, got.Body)
+		}
+		s.Get("/api/messages/search?q=e&offset=0&" + filter).Want(http.StatusOK)
+	}
+}
+
+// Lists refuse parameters that they do not know. The oldest ones ignore them, unless the caller asks to be told.
+func TestLists_UnknownParameters(t *testing.T) {
+	t.Parallel()
+	s := gallery(t)
+	for path, names := range map[string]string{
+		"/api/chats/" + string(club) + "/messages?typ=image": "did you mean type?", "/api/contacts?save=true": "did you mean saved?", "/api/contacts?offset=1": "offset",
+		"/api/chats/" + string(club) + "/export?fromat=txt": "did you mean format?", "/api/calls?Limit=1": "did you mean limit?", "/api/scheduled?chats=x": "did you mean chat?",
+		"/api/events?type=message.created": "did you mean types?", "/api/imports?q=x": "chat, cursor, limit", "/api/hooks?limit=1": "which has none", "/api/webhooks?limit=1": "none",
+		"/api/tokens?cursor=x": "none", "/api/stats?sinse=2026-01-01": "did you mean since?",
+	} {
+		if got := s.Get(path); got.Status != http.StatusBadRequest || !strings.Contains(got.Error(), names) || got.Code() != string(bridge.CodeInvalid) {
+			t.Errorf("%s: %d %s", path, got.Status, got.Body)
+		}
+	}
+	for _, path := range []string{"/api/chats?limti=1", clubHistory + "?limti=1", graceHistory + "?limti=1", "/api/messages/search?q=e&limti=1"} {
+		s.Get(path).Want(http.StatusOK)
+		if got := s.Get(path, "Prefer", "handling=strict"); got.Status != http.StatusBadRequest || !strings.Contains(got.Error(), "did you mean limit?") {
+			t.Errorf("%s: %d %s", path, got.Status, got.Body)
+		}
+	}
+}
+
 // TestSearch_OfAChatThatIsNotStored is 404, as its history is.
 func TestSearch_OfAChatThatIsNotStored(t *testing.T) {
 	t.Parallel()

@@ -129,6 +129,9 @@ func searchMessages(in *input) (any, error) {
 		Since: in.since(), Until: in.until(), ChatType: in.chatType("chatType"), Limit: in.limit(maxPage), Cursor: in.text("cursor"),
 		Only: in.caller().Chats,
 	}
+	if isFiltered := search.Chat != "" || search.Sender != "" || !search.MessageFilter.IsZero(); isFiltered && in.offset() > 0 {
+		in.refuse("offset does not go with filters, whose pages may end early: follow nextCursor")
+	}
 	if !search.IsNarrow() {
 		in.refuse("q is required, at least one character that is not blank, unless chat, sender, type, fromMe, hasMedia, pinned or starred is given")
 	}

@@ -35,7 +35,7 @@ func (s *server) routes() chi.Router {
 		r.Get("/openapi.json", s.handle(getDocumentAsJSON))
 	}
 
-	account.Get("/api/stats", s.handle(getStats))
+	account.Get("/api/stats", s.exact(getStats))
 
 	// Pairing
 	account.Get("/api/auth/status", s.handle(getStatus))
@@ -47,8 +47,8 @@ func (s *server) routes() chi.Router {
 	// Reading
 	read.Get("/api/chats", s.handle(listChats))
 	read.Get("/api/chats/{jid}", s.handle(getChat))
-	read.Get("/api/chats/{jid}/export", s.handle(exportChat))
-	read.Get("/api/chats/{jid}/messages", s.handle(listMessages))
+	read.Get("/api/chats/{jid}/export", s.exact(exportChat))
+	read.Get("/api/chats/{jid}/messages", s.exact(listMessages))
 	read.Get("/api/chats/{jid}/messages/{msgId}", s.handle(getMessage))
 	read.Get("/api/groups/{jid}", s.handle(getGroup))
 	read.Get("/api/groups/{jid}/messages", s.handle(listGroupMessages))
@@ -56,7 +56,7 @@ func (s *server) routes() chi.Router {
 	read.Get("/api/messages/search", s.handle(searchMessages))
 
 	// People
-	read.Get("/api/contacts", s.handle(listContacts))
+	read.Get("/api/contacts", s.exact(listContacts))
 	read.Get("/api/contacts/{jid}", s.handle(getContact))
 	read.Get("/api/contacts/{jid}/picture", s.handle(getContactPicture))
 	read.Get("/api/groups/{jid}/picture", s.handle(getGroupPicture))
@@ -71,22 +71,22 @@ func (s *server) routes() chi.Router {
 	// Exported chats
 	manage.Post("/api/imports", s.handle(importChat))
 	manage.Get("/api/imports/{id}", s.handle(getImport))
-	manage.Get("/api/imports", s.handle(listImports))
+	manage.Get("/api/imports", s.exact(listImports))
 	manage.Delete("/api/imports/{id}", s.handle(endImport))
 
 	// Events
-	read.Get("/api/events", s.handle(listEvents))
-	manage.Get("/api/webhooks", s.handle(listWebhooks))
+	read.Get("/api/events", s.exact(listEvents))
+	manage.Get("/api/webhooks", s.exact(listWebhooks))
 	manage.With(s.needs(bridge.ScopeRead)).Post("/api/webhooks", s.handle(createWebhook))
 	manage.Get("/api/webhooks/{id}", s.handle(getWebhook))
 	manage.Patch("/api/webhooks/{id}", s.handle(updateWebhook))
 	manage.Delete("/api/webhooks/{id}", s.handle(deleteWebhook))
 	manage.Post("/api/webhooks/{id}/test", s.handle(testWebhook))
-	manage.Get("/api/webhooks/{id}/deliveries", s.handle(listDeliveries))
+	manage.Get("/api/webhooks/{id}/deliveries", s.exact(listDeliveries))
 	manage.Post("/api/webhooks/{id}/deliveries/{deliveryId}/redeliver", s.handle(redeliver))
 
 	// Hooks
-	manage.Get("/api/hooks", s.handle(listHooks))
+	manage.Get("/api/hooks", s.exact(listHooks))
 	manage.With(s.needs(bridge.ScopeSend)).Post("/api/hooks", s.handle(createHook))
 	manage.Get("/api/hooks/{id}", s.handle(getHook))
 	manage.Patch("/api/hooks/{id}", s.handle(updateHook))
@@ -96,7 +96,7 @@ func (s *server) routes() chi.Router {
 
 	// Tokens
 	r.Get("/api/token", s.handle(getOwnToken))
-	manage.Get("/api/tokens", s.handle(listTokens))
+	manage.Get("/api/tokens", s.exact(listTokens))
 	manage.Post("/api/tokens", s.handle(createToken))
 	manage.Get("/api/tokens/{id}", s.handle(getToken))
 	manage.Delete("/api/tokens/{id}", s.handle(deleteToken))
@@ -112,7 +112,7 @@ func (s *server) routes() chi.Router {
 	send.Post("/api/messages/send-contact", s.handle(sendContact))
 
 	// Messages that are sent later
-	read.Get("/api/scheduled", s.handle(listScheduled))
+	read.Get("/api/scheduled", s.exact(listScheduled))
 	read.Get("/api/scheduled/{msgId}", s.handle(getScheduled))
 	send.Patch("/api/scheduled/{msgId}", s.handle(updateScheduled))
 	send.Delete("/api/scheduled/{msgId}", s.handle(cancelScheduled))
@@ -138,14 +138,14 @@ func (s *server) routes() chi.Router {
 	send.Put("/api/groups/{jid}/picture", s.handle(setGroupPicture))
 	send.Delete("/api/groups/{jid}/picture", s.handle(removeGroupPicture))
 	send.Post("/api/groups/{jid}/participants", s.handle(changeParticipants))
-	read.Get("/api/groups/{jid}/requests", s.handle(listJoinRequests))
+	read.Get("/api/groups/{jid}/requests", s.exact(listJoinRequests))
 	send.Post("/api/groups/{jid}/requests", s.handle(decideJoinRequests))
 	send.Post("/api/groups/{jid}/leave", s.handle(leaveGroup))
 	read.Get("/api/groups/{jid}/invite", s.handle(getInvite))
 	send.Delete("/api/groups/{jid}/invite", s.handle(revokeInvite))
 
 	// Calls
-	read.Get("/api/calls", s.handle(listCalls))
+	read.Get("/api/calls", s.exact(listCalls))
 	send.Post("/api/calls/{id}/reject", s.handle(rejectCall))
 
 	// Media

@@ -128,7 +128,7 @@ var ours = map[string][]string{
 	"internal/api/export":       {"internal/api/answer", "internal/api/download", "internal/bridge", "internal/chatexport", "internal/intake", "internal/media/files"},
 	"internal/api/metrics":      {"internal/api/stream", "internal/bridge", "internal/media/files", "internal/store"},
 	"internal/api/stream":       {"internal/api/front", "internal/bridge", "internal/store"},
-	"internal/api/front":        {"internal/bridge", "internal/intake"},
+	"internal/api/front":        {"internal/bridge", "internal/intake", "internal/spelling"},
 	"internal/webhook":          {"internal/bridge", "internal/store", "internal/store/settings", "internal/urlguard", "internal/webhook/format"},
 	"internal/webhook/format":   {"internal/bridge"},
 	"internal/hooks":            {"internal/bridge", "internal/intake"},

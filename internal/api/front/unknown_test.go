@@ -1,0 +1,56 @@
+package front
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+)
+
+type place struct {
+	Name string `json:"name"`
+}
+
+type journey struct {
+	place
+	Stops  []place        `json:"stops"`
+	Last   *place         `json:"last"`
+	Extra  map[string]any `json:"extra"`
+	Hidden string         `json:"-"`
+}
+
+func TestUnknownNames_AreFoundAtEveryDepth(t *testing.T) {
+	for body, want := range map[string][]string{
+		`{}`: nil,
+		`{"name":"x","stops":[{"name":"y"},null],"last":{"name":"z"},"extra":{"any":{"thing":1}}}`: nil,
+		`{"nmae":"x","stops":null,"last":null}`:                                                    {"nmae"},
+		`{"Name":"x","Hidden":"y","-":1}`:                                                          {"Name", "Hidden", "-"},
+		`{"stops":[{"name":"y"},{"nam":"y","name":"z"}],"last":{"at":[{"name":1}]},"b":{"c":[]}}`:  {"stops[1].nam", "last.at", "b"},
+		`{"a b":1,"":2,"` + strings.Repeat("é", 200) + `":3}`:                                      {`"a b"`, `""`, strings.Repeat("é", 32) + "…"},
+		`{"name":"\ud83d","x":1}`:                                                                  {"x"},
+	} {
+		var into journey
+		if err := decodeJSON([]byte(body), &into, false); err != nil {
+			t.Fatalf("%s: %v", body, err)
+		}
+		if got := UnknownNames([]byte(body), &into); !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", body, got, want)
+		}
+	}
+	many := make([]string, 1000)
+	for i := range many {
+		many[i] = fmt.Sprintf(`"n%d":[[[[]]]]`, i)
+	}
+	if got := UnknownNames([]byte("{"+strings.Join(many, ",")+"}"), &journey{}); len(got) != maxUnknown || got[19] != "n19" {
+		t.Errorf("of a thousand: %q", got)
+	}
+}
+
+func TestIsStrict_ReadsPrefer(t *testing.T) {
+	for header, want := range map[string]bool{"": false, "respond-async": false, "handling=lenient": false, "handling=strict": true, "respond-async, Handling=Strict": true} {
+		if got := IsStrict(&http.Request{Header: http.Header{"Prefer": {header}}}); got != want {
+			t.Errorf("%q: %v", header, got)
+		}
+	}
+}

@@ -34,6 +34,8 @@ type input struct {
 	known  []string      // the names of parameters that were read
 	exact  bool          // refuses parameters that are not read
 	memory *front.Memory // of a list; nil for no list
+
+	ignored []string // names in the body that the request does not have
 }
 
 func (q *input) ctx() context.Context { return q.r.Context() }
@@ -44,14 +46,18 @@ func (q *input) caller() bridge.Token { return callers.Of(q.r.Context()) }
 // body reads the body, a JSON object, into v, and returns its bytes.
 func (q *input) body(v any, form front.JSON) (body []byte) {
 	if q.err == nil {
-		body, q.err = q.bodies.Decode(q.w, q.r, q.caller().Tree, v, form)
+		isStrict := form.Strict || front.IsStrict(q.r)
+		body, q.err = q.bodies.Decode(q.w, q.r, q.caller().Tree, v, front.JSON{Strict: isStrict, Optional: form.Optional})
 		q.document.Announce(q.w, q.r, body)
+		if q.err == nil && !isStrict {
+			q.ignored = front.UnknownNames(body, v)
+		}
 	}
 	return body
 }
 
-// How strictly bodies are read. The oldest routes ignore unknown names. The others refuse them,
-// because a misspelt name would be taken for an omitted one.
+// How strictly bodies are read. The oldest routes ignore unknown names, and return those that they
+// ignored. The others refuse them, because a misspelt name would be taken for an omitted one.
 var (
 	lenient  = front.JSON{}
 	strict   = front.JSON{Strict: true}

@@ -46,14 +46,15 @@ func scheduleUnder(in *input, key *bridge.SendKey, d draft) (any, error) {
 }
 
 // answerScheduled returns the answer of a call that has scheduled a message.
-func (s *server) answerScheduled(m bridge.Scheduled) any {
+func (q *input) answerScheduled(m bridge.Scheduled) any {
 	return struct {
 		OK        bool        `json:"ok"`
 		MsgID     string      `json:"msgId"`
 		Timestamp bridge.Time `json:"timestamp"`
 		ChatJID   bridge.JID  `json:"chatJid"`
 		SendAt    bridge.Time `json:"sendAt"`
-	}{true, m.ID, m.CreatedAt, s.canonical(m.Chat), m.SendAt}
+		Ignored   []string    `json:"ignored,omitempty"`
+	}{true, m.ID, m.CreatedAt, q.canonical(m.Chat), m.SendAt, q.ignored}
 }
 
 func listScheduled(in *input) (any, error) {

@@ -65,15 +65,15 @@ func sendUnder(in *input, key *bridge.SendKey, d draft) (any, error) {
 
 // replay returns the answer to a call whose key belongs to an earlier message. If that message may
 // not have been sent, it is sent again under the same id, and the apps show it once.
-func (s *server) replay(ctx context.Context, d *draft, key *bridge.SendKey, earlier bridge.SendKey) (any, error) {
+func (q *input) replay(ctx context.Context, d *draft, key *bridge.SendKey, earlier bridge.SendKey) (any, error) {
 	if d.about != nil && earlier.TakenAt.IsZero() {
 		d.about.again(key, earlier)
 		return nil, nil
 	}
 	if d.about != nil {
-		return s.answerSent(ctx, d.about.answer(bridge.Sent{ID: earlier.MsgID, Chat: earlier.Chat, Timestamp: earlier.TakenAt}), true), nil
+		return q.answerSent(ctx, d.about.answer(bridge.Sent{ID: earlier.MsgID, Chat: earlier.Chat, Timestamp: earlier.TakenAt}), true), nil
 	}
-	m, err := s.Store.Message(ctx, earlier.Chat, earlier.MsgID)
+	m, err := q.Store.Message(ctx, earlier.Chat, earlier.MsgID)
 	if bridge.CodeOf(err) == bridge.CodeNotFound {
 		// Key and message are stored together, so this is not a mistake of the caller.
 		return nil, fmt.Errorf("the message of an idempotency key is gone: %v", err)
@@ -85,7 +85,7 @@ func (s *server) replay(ctx context.Context, d *draft, key *bridge.SendKey, earl
 		d.again = &m
 		return nil, nil
 	}
-	return s.answerSent(ctx, bridge.Sent{ID: m.ID, Chat: m.Chat, Timestamp: m.Timestamp}, true), nil
+	return q.answerSent(ctx, bridge.Sent{ID: m.ID, Chat: m.Chat, Timestamp: m.Timestamp}, true), nil
 }
 
 // compose looks up the stored messages that a draft refers to.
@@ -158,7 +158,7 @@ func remedyFor(in *input, about *changed) string {
 
 // answerSent returns the answer of a route that sends, or of a delivery to a hook. replayed marks a
 // message of an earlier call.
-func (s *server) answerSent(ctx context.Context, sent bridge.Sent, replayed bool) any {
+func (q *input) answerSent(ctx context.Context, sent bridge.Sent, replayed bool) any {
 	switch isHook := callers.HookOf(ctx) != nil; {
 	case isHook && replayed:
 		return notSent(hookAnswer{Duplicate: true, MsgID: &sent.ID}, "an earlier delivery of the same was sent")
@@ -170,7 +170,8 @@ func (s *server) answerSent(ctx context.Context, sent bridge.Sent, replayed bool
 		MsgID     string      `json:"msgId"`
 		Timestamp bridge.Time `json:"timestamp"`
 		ChatJID   bridge.JID  `json:"chatJid"`
-	}{true, sent.ID, sent.Timestamp, s.canonical(sent.Chat)}
+		Ignored   []string    `json:"ignored,omitempty"`
+	}{true, sent.ID, sent.Timestamp, q.canonical(sent.Chat), q.ignored}
 }
 
 // addressed has the chat, the quoted message and the time of a request to send. Empty strings count as

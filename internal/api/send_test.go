@@ -141,6 +141,9 @@ func TestSend_ReachesTheAccount(t *testing.T) {
 				t.Errorf("to %s, key %v", out.To, out.Key)
 			}
 			want := map[string]any{"ok": true, "msgId": "3EB0120000B", "timestamp": "2026-11-21T12:00:00.000Z", "chatJid": string(club)}
+			if test.name == "unknown fields" {
+				want["ignored"] = []any{"linkPreviewHighQuality"}
+			}
 			if diff := cmp.Diff(want, answer); diff != "" {
 				t.Errorf("answer: %s", diff)
 			}

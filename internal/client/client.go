@@ -139,6 +139,9 @@ func (c *Client) send(ctx context.Context, method, path, contentType string, bod
 	if err != nil {
 		return nil, err
 	}
+	if contentType == "application/json" && body != http.NoBody {
+		req.Header.Set("Prefer", "handling=strict") // a bridge that does not know a field would send without it
+	}
 	maps.Copy(req.Header, header)
 	req.Header.Set("Authorization", "Bearer "+c.token)
 	if body != http.NoBody {

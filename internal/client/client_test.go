@@ -189,6 +189,10 @@ func TestSend_EveryKind(t *testing.T) {
 		if bridge.CodeOf(err) != bridge.CodeInvalid || !strings.Contains(err.Error(), "caption") {
 			t.Errorf("a file with a wrong field: %v", err)
 		}
+		ofTomorrow := json.RawMessage(`{"jid":"` + grace + `","text":"Hello","effect":"confetti"}`)
+		if err := b.Call(t.Context(), http.MethodPost, "/api/messages/send", ofTomorrow, nil); bridge.CodeOf(err) != bridge.CodeInvalid || !strings.Contains(err.Error(), "effect") {
+			t.Errorf("a field that the bridge does not know: %v", err)
+		}
 	})
 }
 

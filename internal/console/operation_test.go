@@ -109,7 +109,7 @@ func TestReference_TriesACall(t *testing.T) {
 	if !strings.Contains(refused, "403 Forbidden") || strings.Contains(refused, "<b>lacks</b>") || !strings.Contains(refused, `value="key-1"`) {
 		t.Errorf("a refusal is shown as\n%s", refused)
 	}
-	if done := writes(*all); len(done) != 1 || done[0].method != http.MethodPatch || done[0].body != `{"pinned": false}` || done[0].header.Get("Idempotency-Key") != "key-1" || done[0].header.Get("Content-Type") != "application/json" {
+	if done := writes(*all); len(done) != 1 || done[0].method != http.MethodPatch || done[0].body != `{"pinned": false}` || done[0].header.Get("Idempotency-Key") != "key-1" || done[0].header.Get("Prefer") != "handling=strict" || done[0].header.Get("Content-Type") != "application/json" {
 		t.Errorf("called %+v", done)
 	}
 	change.Set("once", regexp.MustCompile(`name="once" value="([^"]+)"`).FindStringSubmatch(refused)[1])

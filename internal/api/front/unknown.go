@@ -2,6 +2,7 @@ package front
 
 import (
 	"encoding/json"
+	"maps"
 	"net/http"
 	"reflect"
 	"strings"
@@ -85,11 +86,16 @@ func (u *unknownNames) array(element reflect.Type) error {
 	return err
 }
 
-// fieldsOf returns the types of a struct's fields by their names in JSON.
+// fieldsOf returns the types of the fields of a struct, and of the structs that it embeds, by their names
+// in JSON.
 func fieldsOf(t reflect.Type) map[string]reflect.Type {
 	fields := make(map[string]reflect.Type)
-	for _, field := range reflect.VisibleFields(t) {
-		if name, _, _ := strings.Cut(field.Tag.Get("json"), ","); name != "" && name != "-" {
+	for field := range t.Fields() {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		switch {
+		case name == "" && field.Anonymous:
+			maps.Copy(fields, fieldsOf(field.Type))
+		case name != "" && name != "-":
 			fields[name] = field.Type
 		}
 	}

@@ -237,6 +237,7 @@ func call(ctx context.Context, req *frame.Request, page operationPage, body io.R
 			r.Header.Set(f.Name, f.Value)
 		}
 	}
+	r.Header.Add("Prefer", "handling=strict")
 	r.Header.Set("Authorization", "Bearer "+req.API.Token())
 	if kind != "" {
 		r.Header.Set("Content-Type", kind)

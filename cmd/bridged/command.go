@@ -38,7 +38,7 @@ func (e *environment) newRoot() *cobra.Command {
 		{"Run a bridge:", []*cobra.Command{e.serveCommand(), e.pairCommand(), e.doctorCommand(), e.demoCommand()}},
 		{"Read:", []*cobra.Command{
 			e.chatsCommand(), e.messagesCommand(), e.searchCommand(), exportCommand(e), e.mediaCommand(), e.pictureCommand(), e.transcribeCommand(),
-			e.contactsCommand(), e.groupsCommand(), e.callsCommand(), e.eventsCommand(), e.tailCommand(),
+			e.contactsCommand(), profileCommand(e), e.groupsCommand(), e.callsCommand(), e.eventsCommand(), e.tailCommand(),
 		}},
 		{"Send:", []*cobra.Command{
 			e.sendCommand(), e.placeCommand(), e.pollCommand(), voteCommand(e), e.contactCommand(), e.forwardCommand(), e.reactCommand(), e.editCommand(),
@@ -46,6 +46,7 @@ func (e *environment) newRoot() *cobra.Command {
 		}},
 		{"Change chats:", slices.Concat(e.chatStateCommands(), starCommands(e), []*cobra.Command{
 			blockCommand(e, "block", true), blockCommand(e, "unblock", false), saveCommand(e), unsaveCommand(e), e.groupCommand(), historyCommand(e), e.importChatCommand(), e.importsCommand(),
+			accountCommand(e),
 		})},
 		{"Connect other programs:", []*cobra.Command{e.webhooksCommand(), e.hooksCommand(), e.tokenCommand(), e.mcpCommand(), e.chatwootCommand()}},
 		{"Maintain it:", []*cobra.Command{e.statusCommand(), e.configCommand(), e.reconnectCommand(), e.logoutCommand(), e.backupCommand(), e.restoreCommand(), e.reindexCommand(), e.healthcheckCommand(), e.versionCommand(), manCommand(e, root)}},

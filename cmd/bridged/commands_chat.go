@@ -197,3 +197,48 @@ func exportCommand(e *environment) *cobra.Command {
 	addSaving(flags, &q.Saving)
 	return example(c, "bridged export +15557654321 --format txt --files")
 }
+
+func profileCommand(e *environment) *cobra.Command {
+	const help = "Show what a person shows about themselves: the about text, and the profile of a business.\n\n<person> is " + chatNames
+	return example(e.shellCommand("profile <person>", help, func(ctx context.Context, s *shell.Shell, args []string) error {
+		return s.Profile(ctx, args[0])
+	}), "bridged profile +15557654321")
+}
+
+// accountCommand returns the commands that change what the account shows about itself.
+func accountCommand(e *environment) *cobra.Command {
+	return newGroup("account", "Change what the account shows about itself.", editAccountCommand(e), accountPictureCommand(e), privacyCommand(e))
+}
+
+func editAccountCommand(e *environment) *cobra.Command {
+	var patch bridge.AccountPatch
+	c := e.keyedCommand("edit", "Change the account's name and about text.", func(ctx context.Context, s *shell.Shell, _ []string, key string) error {
+		return s.UpdateAccount(ctx, patch, key)
+	})
+	addText(c.Flags(), &patch.Name, "name", "The `NAME` that people see who have not saved the account")
+	addText(c.Flags(), &patch.About, "about", "The about `TEXT`; '' removes it")
+	return example(c, `bridged account edit --about "Open until six"`)
+}
+
+func accountPictureCommand(e *environment) *cobra.Command {
+	var remove bool
+	const help = "Change the account's picture.\n\n<file> is a JPEG, PNG, WebP, GIF or BMP; its centre becomes a square."
+	c := e.keyedCommand("picture [<file>]", help, func(ctx context.Context, s *shell.Shell, args []string, key string) error {
+		switch {
+		case remove == (len(args) == 1):
+			return shell.Usage("give a file for the new picture, or --remove")
+		case remove:
+			return s.RemoveAccountPicture(ctx, key)
+		}
+		return s.SetAccountPicture(ctx, args[0], key)
+	})
+	c.Flags().BoolVar(&remove, "remove", false, "Remove the picture")
+	return example(c, "bridged account picture --remove", "bridged account picture readers.png")
+}
+
+func privacyCommand(e *environment) *cobra.Command {
+	const help = "Show the account's privacy settings, or change some of them.\n\nSettings are changed one after the other. Those with a list of people can only be changed on the phone."
+	return example(e.keyedCommand("privacy [<setting>=<value>...]", help, func(ctx context.Context, s *shell.Shell, args []string, key string) error {
+		return s.Privacy(ctx, args, key)
+	}), "bridged account privacy", "bridged account privacy lastSeen=contacts groupAdd=contacts")
+}

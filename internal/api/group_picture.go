@@ -22,16 +22,11 @@ func setGroupPicture(in *input) (any, error) {
 	if err := in.see(in.ctx(), jid); err != nil {
 		return nil, err
 	}
-	file, err := receivePicture(in)
+	picture, sum, err := squarePicture(in)
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close()
-	picture, err := in.Preparer.GroupPicture(in.ctx(), file)
-	if err != nil {
-		return nil, err
-	}
-	return changeGroupPicture(in, jid, file.SHA256, picture)
+	return changeGroupPicture(in, jid, sum, picture)
 }
 
 func removeGroupPicture(in *input) (any, error) {
@@ -63,6 +58,17 @@ func changeGroupPicture(in *input, jid bridge.JID, body, picture []byte) (any, e
 		}{true, jid, id}, err
 	}
 	return requestOnce(in, body, change)
+}
+
+// squarePicture returns the picture in the request as the network takes it, and the hash of its file.
+func squarePicture(in *input) (picture, sum []byte, err error) {
+	file, err := receivePicture(in)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer file.Close()
+	picture, err = in.Preparer.SquarePicture(in.ctx(), file)
+	return picture, file.SHA256, err
 }
 
 // receivePicture stores a picture while it is received: the part "file" of a form, or the body.

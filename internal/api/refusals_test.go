@@ -22,6 +22,7 @@ type route struct {
 	sends   bool   // is behind the gate
 	acts    bool   // and sends no message
 	gated   bool   // is behind the gate, and changes groups
+	own     bool   // is behind the gate, and changes the account
 }
 
 // everyRoute lists the protected routes, in the document's order.
@@ -55,6 +56,12 @@ var everyRoute = []route{
 		method: "DELETE", path: "/api/contacts/" + string(grace) + "/block", sends: true, socket: true, acts: true,
 		invalid: `{"x":1}`, missing: "/api/contacts/999@s.whatsapp.net/block",
 	},
+	{method: "GET", path: "/api/contacts/" + string(grace) + "/profile", socket: true, missing: "/api/contacts/999@s.whatsapp.net/profile"},
+	{method: "PATCH", path: "/api/account", own: true, socket: true, body: `{"name":"Ada"}`, invalid: `{"name":""}`},
+	{method: "PUT", path: "/api/account/picture", own: true, socket: true, body: square, headers: []string{"Content-Type", "image/png"}},
+	{method: "DELETE", path: "/api/account/picture", own: true, socket: true},
+	{method: "GET", path: "/api/account/privacy", socket: true},
+	{method: "PATCH", path: "/api/account/privacy", own: true, socket: true, body: `{"lastSeen":"none"}`, invalid: `{"lastSeen":"some"}`},
 	{method: "GET", path: "/api/stats", invalid: "?since=now"},
 	{method: "GET", path: "/api/groups/" + string(club), missing: "/api/groups/999@g.us"},
 	{method: "GET", path: "/api/groups/" + string(club) + "/messages", invalid: "?order=up", missing: "/api/groups/999@g.us/messages"},
@@ -265,7 +272,7 @@ func TestRefusals_ComeInOrder(t *testing.T) {
 			stranger.Client = s.WithToken("someone else's token")
 			stranger.expect(r, r.invalid, "wrong token and more", 401, "unauthorized")
 			wrong := route{method: "PUT", path: r.path}
-			if strings.Contains(r.path, "@g.us/picture") { // which has it
+			if strings.Contains(r.path, "@g.us/picture") || r.path == "/api/account/picture" { // which have it
 				wrong.method = "PATCH"
 			}
 			stranger.expect(wrong, r.body, "wrong token and method", 401, "unauthorized")
@@ -274,7 +281,7 @@ func TestRefusals_ComeInOrder(t *testing.T) {
 			}
 			s.expect(wrong, r.invalid, "wrong method and body", 405, "method_not_allowed")
 
-			if r.sends || r.gated {
+			if r.sends || r.gated || r.own {
 				gated := newServer(t, sendDisabled)
 				gated.account.closed()
 				gated.expect(r, r.invalid, "gate and invalid", 403, "send_disabled")

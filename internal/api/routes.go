@@ -24,6 +24,7 @@ func (s *server) routes() chi.Router {
 	account := read.With(allChats)                                      // shows the whole account
 	administer := manage.With(allChats)                                 // changes the account
 	everywhere := r.With(s.needs(bridge.ScopeSend), allChats, sendGate) // sends, and not to one chat
+	owner := administer.With(sendGate)                                  // changes what others see of the account
 	history := manage.With(s.needs(bridge.ScopeRead), s.gate(func(bridge.Token) error { return s.historyGate() }))
 
 	// Diagnostics
@@ -59,11 +60,19 @@ func (s *server) routes() chi.Router {
 	read.Get("/api/contacts", s.exact(listContacts))
 	read.Get("/api/contacts/{jid}", s.handle(getContact))
 	read.Get("/api/contacts/{jid}/picture", s.handle(getContactPicture))
+	read.Get("/api/contacts/{jid}/profile", s.handle(getProfile))
 	read.Get("/api/groups/{jid}/picture", s.handle(getGroupPicture))
 	read.Post("/api/contacts/check", s.handle(checkNumbers))
 	send.Patch("/api/contacts/{jid}", s.handle(updateContact))
 	send.Post("/api/contacts/{jid}/block", s.handle(blockContact))
 	send.Delete("/api/contacts/{jid}/block", s.handle(unblockContact))
+
+	// The account
+	owner.Patch("/api/account", s.handle(updateAccount))
+	owner.Put("/api/account/picture", s.handle(setAccountPicture))
+	owner.Delete("/api/account/picture", s.handle(removeAccountPicture))
+	account.Get("/api/account/privacy", s.handle(getPrivacy))
+	owner.Patch("/api/account/privacy", s.handle(updatePrivacy))
 
 	history.Post("/api/chats/{jid}/history", s.handle(requestHistory))
 	r.With(s.gate(mayTranscribe)).Post("/api/chats/{jid}/messages/{msgId}/transcript", s.handle(requestTranscript))

@@ -85,6 +85,7 @@ type Account interface {
 	// PairedHistory returns how much history the pairing requested; "" if it is unknown.
 	PairedHistory(ctx context.Context) (bridge.HistoryImport, error)
 	GroupAdmin
+	AccountAdmin
 }
 
 // Options configures [New].

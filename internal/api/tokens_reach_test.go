@@ -50,6 +50,7 @@ var reaches = map[string]reach{
 	"POST /api/contacts/{jid}/block":                    {scope: "send"},
 	"DELETE /api/contacts/{jid}/block":                  {scope: "send"},
 	"GET /api/contacts/{jid}/picture":                   {scope: "read"},
+	"GET /api/contacts/{jid}/profile":                   {scope: "read"},
 	"GET /api/groups/{jid}/picture":                     {scope: "read"},
 	"GET /api/groups/{jid}":                             {scope: "read"},
 	"GET /api/chats/{jid}/messages":                     {scope: "read"},
@@ -74,6 +75,12 @@ var reaches = map[string]reach{
 	"DELETE /api/groups/{jid}/invite":     {scope: "send"},
 	"PUT /api/groups/{jid}/picture":       {scope: "send"},
 	"DELETE /api/groups/{jid}/picture":    {scope: "send"},
+
+	"PATCH /api/account":          {scope: "manage", whole: true},
+	"PUT /api/account/picture":    {scope: "manage", whole: true},
+	"DELETE /api/account/picture": {scope: "manage", whole: true},
+	"GET /api/account/privacy":    {scope: "read", whole: true},
+	"PATCH /api/account/privacy":  {scope: "manage", whole: true},
 
 	"POST /api/imports":        {scope: "manage"},
 	"GET /api/imports":         {scope: "manage"},
@@ -212,6 +219,7 @@ func TestTokens_WhatIsOutsideIsNotThere(t *testing.T) {
 		{route: "POST /api/contacts/{jid}/block", path: "/api/contacts/{chat}/block"},
 		{route: "DELETE /api/contacts/{jid}/block", path: "/api/contacts/{chat}/block"},
 		{route: "GET /api/contacts/{jid}/picture"},
+		{route: "GET /api/contacts/{jid}/profile"},
 		{route: "GET /api/groups/{jid}/picture"},
 		{route: "GET /api/groups/{jid}"},
 		{route: "GET /api/chats/{jid}/messages"},

@@ -119,8 +119,8 @@ type Traffic struct {
 
 // AccountPatch changes what the account shows about itself. Nil fields stay unchanged.
 type AccountPatch struct {
-	Name  *string `json:"name"`
-	About *string `json:"about"` // empty for none
+	Name  *string `json:"name,omitempty"`
+	About *string `json:"about,omitempty"` // empty for none
 }
 
 // Fields returns the names of the fields that are set.

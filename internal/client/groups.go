@@ -41,7 +41,11 @@ func (c *Client) ChangeGroup(ctx context.Context, jid bridge.JID, patch bridge.G
 
 // SetGroupPicture sets a group's picture, which is cropped to a square. For the key see Send.
 func (c *Client) SetGroupPicture(ctx context.Context, jid bridge.JID, picture io.Reader, key string) error {
-	resp, err := c.send(ctx, http.MethodPut, groupPath(jid)+"/picture", "application/octet-stream", picture, keyed(key))
+	return c.setPicture(ctx, groupPath(jid)+"/picture", picture, key)
+}
+
+func (c *Client) setPicture(ctx context.Context, path string, picture io.Reader, key string) error {
+	resp, err := c.send(ctx, http.MethodPut, path, "application/octet-stream", picture, keyed(key))
 	if err != nil {
 		return err
 	}

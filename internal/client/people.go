@@ -62,6 +62,11 @@ func (c *Client) CheckNumbers(ctx context.Context, phones []string) ([]bridge.Nu
 	return answer.Results, err
 }
 
+// Profile returns what a person shows about themselves.
+func (c *Client) Profile(ctx context.Context, person bridge.JID) (bridge.Profile, error) {
+	return call[bridge.Profile](ctx, c, http.MethodGet, "/api/contacts/"+person.Escaped()+"/profile", nil)
+}
+
 // maxPicture limits a picture, in bytes. The network's pictures are much smaller.
 const maxPicture = 4 << 20
 

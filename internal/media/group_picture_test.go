@@ -20,7 +20,7 @@ func groupPicture(t *testing.T, p *Preparer, file []byte) ([]byte, error) {
 		t.Fatal(err)
 	}
 	defer received.Close()
-	return p.GroupPicture(t.Context(), received)
+	return p.SquarePicture(t.Context(), received)
 }
 
 // TestGroupPicture_IsTheMiddle: of pictures in every form, upright and on white, within the sides

@@ -83,9 +83,9 @@ const (
 	minGroupSide = 192
 )
 
-// GroupPicture returns the middle of a picture as the square, upright JPEG that the network takes
+// SquarePicture returns the middle of a picture as the square, upright JPEG that the network takes
 // for a group. It fails with [bridge.CodeInvalid] and [bridge.CodeUnsupportedMedia].
-func (p *Preparer) GroupPicture(ctx context.Context, f *Received) ([]byte, error) {
+func (p *Preparer) SquarePicture(ctx context.Context, f *Received) ([]byte, error) {
 	if f.size == 0 {
 		return nil, bridge.Invalid("the picture is empty")
 	}

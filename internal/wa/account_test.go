@@ -154,3 +154,26 @@ func TestProfile_IsWhatThePersonShows(t *testing.T) {
 		t.Errorf("stored %+v, %v", contact, err)
 	}
 }
+
+// TestProfile_IsLimitedLikeLookUps: tokens leave some of the look-ups to BRIDGE_TOKEN, and are told
+// when there are more.
+func TestProfile_IsLimitedLikeLookUps(t *testing.T) {
+	t.Parallel()
+	ctx := testContext(t)
+	network := newNetwork(t)
+	a := newAccount(t, network)
+	friend := newPhone(t, network, "15550100301", "Sam")
+	ofToken := bridge.WithTree(ctx, 7)
+	if err := a.store.ReserveLookUps(ofToken, 150, 150); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.manager.Profile(ofToken, jidOf(friend)); bridge.CodeOf(err) != bridge.CodeLookUpsLimited || err.(*bridge.Error).RetryAfter == 0 {
+		t.Errorf("of a token: %v", err)
+	}
+	if _, err := a.manager.Profile(ctx, jidOf(friend)); err != nil {
+		t.Errorf("of BRIDGE_TOKEN: %v", err)
+	}
+	if _, err := a.manager.Profile(ofToken, jidOf(friend)); err != nil {
+		t.Errorf("known by now: %v", err)
+	}
+}

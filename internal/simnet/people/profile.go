@@ -31,7 +31,8 @@ func (a *Account) SetBusiness(profile BusinessProfile, verified bool) {
 // BusinessNode returns the profile of a business.
 func (a *Account) BusinessNode(asked any) Node {
 	profile := []Node{
-		{Tag: "address", Content: []byte(a.Profile.Address)}, {Tag: "email", Content: []byte(a.Profile.Email)},
+		{Tag: "address", Content: []byte(a.Profile.Address)},
+		{Tag: "email", Content: []byte(a.Profile.Email)},
 		{Tag: "description", Content: []byte(a.Profile.Description)},
 	}
 	for _, website := range a.Profile.Websites {

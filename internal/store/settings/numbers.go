@@ -49,12 +49,12 @@ func (t *Tables) ReserveLookUps(ctx context.Context, count, room int) error {
 		now := t.now()
 		if wait := UntilFewer(c, "number_look_ups", lookUpsPerHour-room+1, time.Hour, now); wait > 0 {
 			Refuse(c, bridge.CodeLookUpsLimited, wait,
-				"at most %d numbers an hour are looked up, because accounts that ask about many are banned: ask again in %s", lookUpsPerHour, InWords(wait))
+				"at most %d people an hour are looked up, because accounts that ask about many are banned: ask again in %s", lookUpsPerHour, InWords(wait))
 		}
 		const ofTokens = "(SELECT at FROM number_look_ups WHERE family != 0)"
 		if wait := UntilFewer(c, ofTokens, lookUpsOfTokens-room+1, time.Hour, now); wait > 0 && bridge.TreeOf(ctx) != 0 {
 			Refuse(c, bridge.CodeLookUpsLimited, wait,
-				"at most %d numbers an hour are looked up for tokens, and the others for BRIDGE_TOKEN: ask again in %s", lookUpsOfTokens, InWords(wait))
+				"at most %d people an hour are looked up for tokens, and the others for BRIDGE_TOKEN: ask again in %s", lookUpsOfTokens, InWords(wait))
 		}
 		c.Run("DELETE FROM number_look_ups WHERE at <= ?", now-time.Hour.Milliseconds())
 		for range count {

@@ -71,10 +71,14 @@ func (s *Sender) changeAccount(ctx context.Context, what string, change func(con
 		defer cancel()
 		return change(ctx, c)
 	})
-	if err != nil && bridge.CodeOf(err) == bridge.CodeInternal {
-		return s.RefusalOf(err, s.ownPN())
+	var iq *whatsmeow.IQError
+	switch {
+	case err == nil || bridge.CodeOf(err) != bridge.CodeInternal:
+		return err
+	case errors.As(err, &iq) && iq.Code != codeRateLimited && iq.Code < 500:
+		return bridge.Fail(bridge.CodeSendRefused, "the network refused %s (code %d)", what, iq.Code).Because(err)
 	}
-	return err
+	return s.RefusalOf(err, s.ownPN())
 }
 
 // SetPicture sets the account's picture to a JPEG, or removes it if picture is empty. It returns

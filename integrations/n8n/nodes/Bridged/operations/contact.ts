@@ -34,6 +34,7 @@ export const contactResource: Resource = {
       pages: 500,
     },
     { name: "Get Picture", value: "getPicture", action: "Get the picture of a contact", path: "/api/contacts/{jid}/picture", fields: [contact, size], file: "down" },
+    { name: "Get Profile", value: "getProfile", action: "Get what a contact shows about itself", path: "/api/contacts/{jid}/profile", fields: [contact] },
     {
       name: "Save",
       value: "save",

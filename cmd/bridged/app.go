@@ -50,7 +50,11 @@ const (
 	filesTimeout    = 500 * time.Millisecond  // to remove the files of deleted messages
 )
 
-const maxPictureBytes = 64 << 20 // on disk, for pictures of people and groups
+// On disk: for pictures of people and groups, and for thumbnails.
+const (
+	maxPictureBytes   = 64 << 20
+	maxThumbnailBytes = 128 << 20
+)
 
 type app struct {
 	log      zerolog.Logger
@@ -64,6 +68,7 @@ type app struct {
 	importer *chatimport.Importer
 	schedule *schedule.Schedule
 	pictures *files.Pictures
+	thumbs   *files.Thumbnails
 	typing   *stream.Typing // nil unless SHOW_TYPING
 	webhooks *webhook.Dispatcher
 	server   *http.Server
@@ -220,9 +225,18 @@ func (a *app) openAccount(ctx context.Context, c config.Config) (err error) {
 	if a.imported, err = files.OpenImported(ctx, a.dir.file("imported"), a.store.NeedsImportedFile); err != nil {
 		return explained(a.dir.file("imported"), err)
 	}
+	a.thumbs, err = files.NewThumbnails(files.ThumbnailsOptions{
+		Dir: a.dir.file("thumbnails"), MaxBytes: maxThumbnailBytes, Embedded: convert.Thumbnail, Log: a.log,
+		Scale: func(ctx context.Context, from io.Reader, side int) ([]byte, error) {
+			return a.preparer.ScaleFrom(ctx, from, side)
+		},
+	})
+	if err != nil {
+		return explained(a.dir.file("thumbnails"), err)
+	}
 	a.files, err = files.NewCache(files.CacheOptions{
-		Imported: a.imported,
-		Dir:      a.dir.file("media"), MaxBytes: int64(c.MediaCacheBytes), MaxFile: int64(c.MediaMaxBytes), CDN: servers, Account: a.account, HasFile: a.hasFile, Log: a.log,
+		Imported: a.imported, Thumbnails: a.thumbs,
+		Dir: a.dir.file("media"), MaxBytes: int64(c.MediaCacheBytes), MaxFile: int64(c.MediaMaxBytes), CDN: servers, Account: a.account, HasFile: a.hasFile, Log: a.log,
 	})
 	if err != nil {
 		return explained(a.dir.file("media"), err)

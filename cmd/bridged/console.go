@@ -1,11 +1,14 @@
 package main
 
 import (
+	"context"
 	"net/http"
 
 	"bridged/internal/api"
+	"bridged/internal/bridge"
 	"bridged/internal/config"
 	"bridged/internal/console"
+	"bridged/internal/media/files"
 )
 
 // openConsole returns the console, which calls the API's router, or nil if it is switched off.
@@ -23,8 +26,17 @@ func (a *app) openConsole(c config.Config, router *api.Handler) (*console.Consol
 	}
 	return console.New(console.Options{
 		API: router, Tree: router.Tree, Token: c.Token, EnableSend: c.EnableSend, Transcribes: c.Transcriber != nil, MaxFile: int64(c.MediaMaxBytes), PhoneNumber: c.PhoneNumber, PublicURLs: c.PublicURLs, BasePath: c.BasePath,
-		OAuth: a.oauth, Accounts: accounts, Settings: settings, Streams: a.streams, Log: a.log,
+		Thumbnail: a.thumbnail, OAuth: a.oauth, Accounts: accounts, Settings: settings, Streams: a.streams, Log: a.log,
 	})
+}
+
+// thumbnail returns a thumbnail of a stored message.
+func (a *app) thumbnail(ctx context.Context, chat bridge.JID, id string, side files.ThumbnailSide) (*files.Picture, error) {
+	m, err := a.store.Message(ctx, chat, id)
+	if err != nil {
+		return nil, err
+	}
+	return a.thumbs.Open(ctx, a.files, m, side)
 }
 
 func (a *app) tokenOfSession(r *http.Request) string {

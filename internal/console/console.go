@@ -142,6 +142,7 @@ func (c *Console) eachRoute(handle func(pattern string, h func(http.ResponseWrit
 	page("/find", chats.FindAsTyped)
 	page("/suggest", chats.SuggestNames)
 	page("/media/{jid}/{id}", chats.ShowMedia)
+	page("/thumbnails/{jid}/{id}", chats.ShowThumbnail)
 	live("/scheduled", chats.ShowScheduled)
 	post("/scheduled/{id}", chats.ChangeScheduled)
 	post("/chats/{jid}/later", chats.SendLater)

@@ -12,6 +12,7 @@ import "./lightbox.js";
 import "./gallery.js";
 import "./change.js";
 import "./poll.js";
+import "./gifs.js";
 import "./composer.js";
 import "./smile.js";
 import "./files.js";

@@ -31,6 +31,7 @@ type bubble struct {
 	Votes            []vote
 	Answers          []eventAnswer // to an event
 	Pictures         []bubble      // the pictures and videos of an album
+	InAlbum          bool
 	Marks            []mark
 	Tick             *Tick
 	Kind             string // in words, for messages without other content
@@ -91,7 +92,9 @@ func bubbles(req *frame.Request, chat bridge.Chat, chats []bridge.Chat, messages
 	for i, m := range messages {
 		b := actionable(req, newBubble(m, n, clock), chat.JID)
 		for _, part := range parts[m.ID] {
-			b.Pictures = append(b.Pictures, actionable(req, newBubble(part, n, clock), chat.JID))
+			shown := actionable(req, newBubble(part, n, clock), chat.JID)
+			shown.InAlbum = true
+			b.Pictures = append(b.Pictures, shown)
 		}
 		b.Quote = quoteOf(chat.JID, m, n)
 		if m.ID == unread.First || slices.ContainsFunc(parts[m.ID], func(part bridge.Message) bool { return part.ID == unread.First }) {

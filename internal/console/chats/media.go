@@ -1,6 +1,7 @@
 package chats
 
 import (
+	"encoding/hex"
 	"errors"
 	"net/http"
 	"net/url"
@@ -8,6 +9,7 @@ import (
 	"bridged/internal/bridge"
 	"bridged/internal/client"
 	"bridged/internal/console/frame"
+	"bridged/internal/media/files"
 )
 
 // ShowMedia answers with the file of a message or a range of it.
@@ -33,5 +35,39 @@ func ShowMedia(req *frame.Request) error {
 	}
 	defer answer.Body.Close()
 	req.SendFile(answer, save, "private, no-cache")
+	return nil
+}
+
+// ShowThumbnail answers with a small picture of a message: of its picture, its video or the page that it links to. Without one
+// the answer is empty, because browsers would log an error.
+func ShowThumbnail(req *frame.Request) error {
+	m, err := req.API.Message(req.Context(), req.Chat, req.ID) // fails if the visitor may not read it
+	if err != nil {
+		return err
+	}
+	header := req.W.Header()
+	header.Set("Cache-Control", "private, no-cache") // messages are deleted
+	if req.Options.Thumbnail == nil || m.Media == nil && m.LinkPreview == nil {
+		req.W.WriteHeader(http.StatusNoContent)
+		return nil
+	}
+	side := files.ThumbnailOfBubble
+	if req.URL.Query().Has("tile") {
+		side = files.ThumbnailOfTile
+	}
+	ctx, cancel := req.UntilLoggedOut()
+	defer cancel()
+	picture, err := req.Options.Thumbnail(bridge.WithTree(ctx, req.Tree()), req.Chat, req.ID, side)
+	switch code := bridge.CodeOf(err); {
+	case code == bridge.CodeNoPicture || code == bridge.CodeNotFound:
+		req.W.WriteHeader(http.StatusNoContent)
+		return nil
+	case err != nil:
+		return err
+	}
+	header.Set("ETag", `"`+hex.EncodeToString(picture.SHA256)+`"`)
+	header.Set("Content-Type", picture.MimeType)
+	header.Set("Content-Security-Policy", "default-src 'none'; sandbox")
+	http.ServeContent(req.W, req.Request, "", picture.At, picture)
 	return nil
 }

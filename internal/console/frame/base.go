@@ -9,7 +9,7 @@ import (
 // addressPattern finds the addresses of this bridge in a page. It matches no text of other people:
 // the templates escape its quotes, and these attributes only have addresses. Addresses of other
 // bridges are in single quotes, and stay as they are.
-var addressPattern = regexp.MustCompile(`( (?:href|src|action|formaction|content|data-(?:find|from|mentions|picture|show|sound|suggest))="(?:0;url=)?)/([^/])`)
+var addressPattern = regexp.MustCompile(`( (?:href|src|action|formaction|poster|content|data-(?:find|from|mentions|picture|show|sound|suggest))="(?:0;url=)?)/([^/])`)
 
 // withBase puts a base path before the addresses in a page.
 func withBase(base string, page []byte) []byte {

@@ -24,7 +24,7 @@ func TestBase_PrefixesAddressesOnly(t *testing.T) {
 
 // addressPattern matches all attributes of the templates that have addresses.
 func TestBase_KnowsTheAttributesOfTemplates(t *testing.T) {
-	address := regexp.MustCompile(` ([a-z-]+)="(?:0;url=)?(?:/|\{\{(?:chatPath|mediaPath|infoPath|picturePath|asset|\$path|\.Path|\.More|\.List\.From)\b)`)
+	address := regexp.MustCompile(` ([a-z-]+)="(?:0;url=)?(?:/|\{\{(?:chatPath|mediaPath|thumbPath|infoPath|picturePath|asset|\$path|\.Path|\.More|\.List\.From)\b)`)
 	entries, err := os.ReadDir("../templates")
 	if err != nil {
 		t.Fatal(err)

@@ -82,6 +82,9 @@ func (req *Request) readPath() (err error) {
 	return err
 }
 
+// Tree returns the token tree whose quotas the visitor uses.
+func (req *Request) Tree() int64 { return req.session.tree }
+
 // Status returns the account's status. It requests it once.
 func (req *Request) Status() (bridge.Status, error) {
 	if req.account == nil {

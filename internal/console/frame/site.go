@@ -9,8 +9,10 @@ import (
 	"github.com/rs/zerolog"
 
 	"bridged/internal/api/front"
+	"bridged/internal/bridge"
 	"bridged/internal/client"
 	"bridged/internal/intake"
+	"bridged/internal/media/files"
 	"bridged/internal/oauth"
 )
 
@@ -27,6 +29,8 @@ type Options struct {
 	Accounts    []Account     // for the switch of accounts, with this one; nil for no switch
 	OAuth       *oauth.Server // grants programs access; nil if it is switched off
 	Settings    []Setting     // for the settings page, without secrets
+	// Thumbnail returns a small picture of a message; nil if there are none. The caller must be allowed to read it.
+	Thumbnail func(ctx context.Context, chat bridge.JID, id string, side files.ThumbnailSide) (*files.Picture, error)
 	// Tree returns the token tree of a token, whose quota it uses; see [bridge.Token].
 	Tree    func(ctx context.Context, secret string) (tree int64, known bool)
 	Streams context.Context // ends streams of events

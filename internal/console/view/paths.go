@@ -71,6 +71,11 @@ func chatPathIn(jid bridge.JID, query string) string {
 	return ChatPath(jid) + "?" + query
 }
 
+// thumbPath returns the address of the thumbnail of a message.
+func thumbPath(chat bridge.JID, id string) string {
+	return Root + "/thumbnails/" + chat.Escaped() + "/" + bridge.PathID(id)
+}
+
 func mediaPath(chat bridge.JID, id string) string {
 	return Root + "/media/" + chat.Escaped() + "/" + bridge.PathID(id)
 }

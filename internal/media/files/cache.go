@@ -1,5 +1,6 @@
 // Package files opens files on the disk: the files of messages, which [Cache] downloads, the pictures
-// of people and groups ([Pictures]), and the files of imported chats ([Imported]).
+// of people and groups ([Pictures]), the files of imported chats ([Imported]), and small pictures of
+// files ([Thumbnails]).
 package files
 
 import (
@@ -30,6 +31,8 @@ type CacheOptions struct {
 	CDN      *cdn.Client
 	Account  cdn.Account
 	Imported *Imported // files that are on no CDN; nil for none
+	// Thumbnails has the small pictures that were made of files; nil for none.
+	Thumbnails *Thumbnails
 	// HasFile reports whether a message still has its file; nil for always.
 	HasFile func(ctx context.Context, m bridge.Message) (bool, error)
 	Log     zerolog.Logger
@@ -275,7 +278,7 @@ func (c *Cache) stillHasFile(ctx context.Context, m bridge.Message) error {
 	return err
 }
 
-// Forget removes the files of deleted messages from the disk at once; nil files are permitted. Open
+// Forget removes the files of deleted messages and their thumbnails from the disk at once; nil files are permitted. Open
 // files stay readable; a download in progress is discarded. A message with the same file that is not
 // deleted (a forward) downloads it again.
 //
@@ -287,6 +290,9 @@ func (c *Cache) Forget(files ...*bridge.Media) error {
 	for _, file := range files {
 		if file == nil {
 			continue
+		}
+		if c.opts.Thumbnails != nil {
+			failed = append(failed, c.opts.Thumbnails.forget(file))
 		}
 		if name, err := nameOf(file); err == nil { // a file without a name was never stored
 			failed = append(failed, c.forget(name))

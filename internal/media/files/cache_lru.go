@@ -1,8 +1,10 @@
 package files
 
 import (
+	"bytes"
 	"cmp"
 	"container/list"
+	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"io/fs"
@@ -120,6 +122,38 @@ func (l *lru) put(name string, what cdn.Content) *entry {
 	l.total += what.Size - b.Size
 	b.Content, b.verified, b.unwanted = what, true, false
 	return b
+}
+
+// read returns a small file that was written at once; nil if it is not there, or damaged.
+func (l *lru) read(b *entry) []byte {
+	data, err := os.ReadFile(l.path(b.name, b.Sha256))
+	if sum := sha256.Sum256(data); err == nil && bytes.Equal(sum[:], b.Sha256) {
+		return data
+	}
+	l.discard(b)
+	return nil
+}
+
+// write replaces a file by a small one with a time of modification.
+func (l *lru) write(name string, data []byte, at time.Time) error {
+	if err := l.forget(name); err != nil {
+		return err
+	}
+	file, err := l.createPartial()
+	if err != nil {
+		return err
+	}
+	sum := sha256.Sum256(data)
+	_, err = file.Write(data)
+	err = errors.Join(err, file.Close(), os.Chtimes(file.Name(), at, at))
+	if err == nil {
+		err = os.Rename(file.Name(), l.path(name, sum[:]))
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(file.Name()))
+	}
+	l.put(name, cdn.Content{Sha256: sum[:], Size: int64(len(data))}).at = at
+	return nil
 }
 
 // discard removes a lost file from the lru and the disk, unless another has replaced it.

@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"sync"
 	"time"
@@ -133,12 +132,10 @@ func (p *Pictures) open(name string) (*Picture, error) {
 	if stored == nil || p.isOld(stored) {
 		return nil, nil
 	}
-	data, err := os.ReadFile(p.lru.path(name, stored.Sha256))
-	if sum := sha256.Sum256(data); err == nil && bytes.Equal(sum[:], stored.Sha256) {
+	if data := p.lru.read(stored); data != nil {
 		return pictureIn(data, stored.at)
 	}
-	p.lru.discard(stored) // taken away, or damaged: the network is asked again
-	return nil, nil
+	return nil, nil // the network is asked again
 }
 
 // pictureIn returns the picture in an answer, or the error whose code it holds instead.
@@ -211,23 +208,9 @@ func (p *Pictures) store(name string, changes uint64, data []byte) error {
 	if p.changes != changes {
 		return nil
 	}
-	if err := p.lru.forget(name); err != nil {
+	if err := p.lru.write(name, data, p.opts.Now()); err != nil {
 		return err
 	}
-	file, err := p.lru.createPartial()
-	if err != nil {
-		return err
-	}
-	sum, at := sha256.Sum256(data), p.opts.Now()
-	_, err = file.Write(data)
-	err = errors.Join(err, file.Close(), os.Chtimes(file.Name(), at, at))
-	if err == nil {
-		err = os.Rename(file.Name(), p.lru.path(name, sum[:]))
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(file.Name()))
-	}
-	p.lru.put(name, cdn.Content{Sha256: sum[:], Size: int64(len(data))}).at = at
 	return p.evict()
 }
 

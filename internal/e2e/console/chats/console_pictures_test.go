@@ -1,0 +1,92 @@
+package chats
+
+import (
+	"bytes"
+	"fmt"
+	"image"
+	"image/jpeg"
+	"image/png"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"go.mau.fi/whatsmeow/proto/waE2E"
+	"google.golang.org/protobuf/proto"
+
+	"bridged/internal/bridge"
+	"bridged/internal/demo"
+	. "bridged/internal/e2e/harness"
+	. "bridged/internal/e2e/harness/browser"
+	"bridged/internal/simnet"
+)
+
+// loaded is the number of bytes that a page and its files take on the wire.
+const loaded = `["navigation", "resource"].flatMap(kind => performance.getEntriesByType(kind)).reduce((sum, one) => sum + one.encodedBodySize, 0)`
+
+// areSeen reports whether all pictures in the window are loaded.
+const areSeen = `document.readyState === "complete" && [...document.querySelectorAll(".msg img")].filter(one => { const box = one.getBoundingClientRect(); return box.bottom > 0 && box.top < innerHeight; }).every(one => one.complete && one.naturalWidth)`
+
+// grainy returns a picture as large as a phone's, as a JPEG of 240 KB.
+func grainy(t *testing.T, seed uint64) []byte {
+	t.Helper()
+	grain := rand.New(rand.NewPCG(seed, seed))
+	picture := Must(png.Decode(bytes.NewReader(demo.Picture(1600, 1200))))(t).(*image.RGBA)
+	for i := range picture.Pix {
+		if i%4 != 3 {
+			picture.Pix[i] = uint8(min(255, max(0, int(picture.Pix[i])+grain.IntN(24)-12)))
+		}
+	}
+	var out bytes.Buffer
+	if err := jpeg.Encode(&out, picture, &jpeg.Options{Quality: 80}); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+// A chat with pictures loads small ones: on a phone it takes less than a megabyte, where the files alone have four. A
+// video and a link have a picture, GIFs play unless less motion is preferred, and a picture that is opened is the
+// file itself.
+func TestConsole_ChatsLoadSmallPictures(t *testing.T) {
+	t.Parallel()
+	v := Visit(t)
+	for i := range 16 {
+		file := simnet.Media{Data: grainy(t, uint64(i)), Mimetype: "image/jpeg", Caption: fmt.Sprintf("picture %d", i), Width: 1600, Height: 1200}
+		Must(v.Ben.SendImage(Within(t), v.Owner.PN(), file))(t)
+	}
+	small := Photo(t, 96, 72)
+	Must(v.Ben.SendVideo(Within(t), v.Owner.PN(), simnet.Media{Data: Film(), Mimetype: "video/mp4", Caption: "a film", Width: 320, Height: 240, Seconds: 7, Thumbnail: small}))(t)
+	Must(v.Ben.Send(Within(t), v.Owner.PN(), &waE2E.Message{ExtendedTextMessage: &waE2E.ExtendedTextMessage{
+		Text: proto.String("look: https://example.org/"), MatchedText: proto.String("https://example.org/"), Title: proto.String("A page with a picture"), JPEGThumbnail: small,
+	}}))(t)
+	v.WantStored(v.Ben, "look: https")
+	v.Bridge.Post(Path("/api/chats/%s/read", v.Ben.PN()), Object{}).Want(200)
+	gif := simnet.Media{Data: Must(os.ReadFile("../../../media/testdata/formats/clip.webm"))(t), Mimetype: "video/webm", GIF: true, Width: 320, Height: 240, Thumbnail: small}
+	Must(v.Anna.SendVideo(Within(t), v.Owner.PN(), gif))(t)
+	v.OpenChat(v.Anna.PN())
+	v.WaitFor(`document.querySelector("[data-gif].playing")?.currentTime > 0`)
+	v.Resize(390, 844, false) // and without motion
+	v.OpenChat(v.Anna.PN())
+	v.WaitFor(`document.readyState === "complete" && document.querySelector("[data-gif]")?.paused`)
+	v.WantSeen(".video .play")
+	for _, width := range []int64{390, 1440} {
+		v.Resize(width, 844, false)
+		v.OpenChat(v.Ben.PN())
+		v.WaitFor(areSeen)
+		v.WaitFor(`[".video .poster", ".preview img"].every(one => document.querySelector(one).naturalWidth === 96)`)
+		v.WantSeen(".preview img")
+		sum := Evaluate[int](v.Browser, loaded)
+		if dir := os.Getenv("SHOTS"); dir != "" {
+			v.Picture(filepath.Join(dir, fmt.Sprintf("pictures-%d.png", width)))
+		}
+		t.Logf("at %d pixels the chat loads %d KB", width, sum>>10)
+		if width < 600 && sum > 1<<20 {
+			t.Errorf("at %d pixels the chat loads %d bytes", width, sum)
+		}
+	}
+	v.ClickIt(inMessage("picture 15", ".picture"))
+	v.WaitFor(`document.querySelector("#viewer .shown img").naturalWidth === 1600`)
+	v.Open("/console/chats/" + bridge.JID(v.Ben.PN().String()).Escaped() + "/media")
+	v.WaitFor(`document.querySelectorAll(".tile-view img").length === 17 && [...document.querySelectorAll(".tile-view img")].slice(0, 6).every(one => one.complete && one.naturalWidth && one.naturalWidth <= 320)`)
+	v.WantNoFaults()
+}

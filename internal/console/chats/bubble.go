@@ -32,6 +32,7 @@ type bubble struct {
 	Answers          []eventAnswer // to an event
 	Pictures         []bubble      // the pictures and videos of an album
 	InAlbum          bool
+	Choices          *choices // of a business
 	Marks            []mark
 	Tick             *Tick
 	Kind             string // in words, for messages without other content
@@ -123,10 +124,15 @@ func actionable(req *frame.Request, b bubble, chat bridge.JID) bubble {
 
 func newBubble(m bridge.Message, n names.Names, c view.Clock) bubble {
 	b := bubble{Message: m, Key: "m-" + bridge.PathID(m.ID), Sender: n.Of(m.SenderJID), Clock: c, Kind: view.KindOf(m)}
+	if m.ViewOnce { // the phone shows it
+		b.Media, b.Content, b.Transcript = nil, "", nil
+		m = b.Message
+	}
 	b.IsLong = utf8.RuneCountInString(m.Content) > longText
 	b.IsLongTranscript = m.Transcript != nil && utf8.RuneCountInString(m.Transcript.Text) > longTranscript
 	if showsContent(m) {
-		b.Text = markup.Blocks(m.Content, mentionsOf(m, n))
+		choices, text := choicesOf(m)
+		b.Choices, b.Text = choices, markup.Blocks(text, mentionsOf(m, n))
 		b.IsJumbo = markup.IsJumbo(m.Content)
 	}
 	if m.Status != nil {

@@ -246,7 +246,7 @@ func TestHistory_ShowsEveryField(t *testing.T) {
 		for _, part := range []string{"location", "contacts", "interactive", "event", "groupInvite", "order", "product", "linkPreview", "referral", "album", "albumId", "expiresAt", "pinnedUntil"} {
 			m[part] = nil
 		}
-		m["isForwarded"], m["kept"], m["starred"] = false, false, false
+		m["isForwarded"], m["viewOnce"], m["kept"], m["starred"] = false, false, false, false
 	}
 	if diff := cmp.Diff(want, got.Messages); diff != "" {
 		t.Error(diff)

@@ -54,6 +54,7 @@ type Message struct {
 	Imported       bool              `json:"imported"` // from the phone's history
 	Parts
 	IsForwarded bool  `json:"isForwarded"`
+	ViewOnce    bool  `json:"viewOnce"` // the apps show its file once, on the phone
 	ExpiresAt   *Time `json:"expiresAt"`
 	PinnedUntil *Time `json:"pinnedUntil"`
 	Kept        bool  `json:"kept"`
@@ -64,7 +65,6 @@ type Message struct {
 	Raw []byte `json:"-"`
 	// WireID is the network's id, if it cannot be used in a path and ID replaces it.
 	WireID     string `json:"-"`
-	ViewOnce   bool   `json:"-"`
 	Expiration uint32 `json:"-"` // the disappearing-messages timer in seconds; 0 for none
 }
 

@@ -53,7 +53,7 @@ func (t editTx) applyEdit(m target, f bridge.Edit) {
 	f.New = quoteTx(t).withoutDeletedQuote(f.New)
 	keepQuote(before.Context, &f.New)
 	// An edit does not restart the timer, and a forwarded message remains forwarded.
-	f.New.Expiration, f.New.IsForwarded = before.Expiration, before.Forwarded || f.New.IsForwarded
+	f.New.Expiration, f.New.IsForwarded, f.New.ViewOnce = before.Expiration, before.Forwarded || f.New.IsForwarded, before.ViewOnce || f.New.ViewOnce
 	edited := f.Timestamp.UnixMilli()
 	if f.Upload != nil {
 		edited = m.edited

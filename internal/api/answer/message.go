@@ -44,6 +44,7 @@ func AppendMessage(b []byte, m *bridge.Message) ([]byte, error) {
 		f.json = append(append(f.json, ','), parts[1:len(parts)-1]...)
 	}
 	f.plain("isForwarded", strconv.FormatBool(m.IsForwarded))
+	f.plain("viewOnce", strconv.FormatBool(m.ViewOnce))
 	f.time("expiresAt", m.ExpiresAt)
 	f.time("pinnedUntil", m.PinnedUntil)
 	f.plain("kept", strconv.FormatBool(m.Kept))

@@ -113,7 +113,7 @@ func (t galleryTab) has(m bridge.Message) bool {
 	if t.Type != bridge.TypeMedia {
 		return true
 	}
-	return m.Media != nil && (m.Media.Type == bridge.MediaImage || m.Media.Type == bridge.MediaVideo)
+	return m.Media != nil && !m.ViewOnce && (m.Media.Type == bridge.MediaImage || m.Media.Type == bridge.MediaVideo)
 }
 
 // inMonths divides messages, the newest first, by their months.

@@ -20,7 +20,7 @@ func Summary(m bridge.Message) string {
 	}
 	text := oneLine(m.Content)
 	switch kind := KindOf(m); {
-	case text == "":
+	case text == "" || m.ViewOnce:
 		return kind
 	case m.Media != nil || m.Poll != nil || m.Location != nil || len(m.Contacts) > 0:
 		return kind + ": " + text
@@ -72,6 +72,8 @@ func oneLine(text string) string {
 // KindOf describes a message without text.
 func KindOf(m bridge.Message) string {
 	switch {
+	case m.ViewOnce:
+		return "View-once " + cmp.Or(onceKinds[m.MessageType], "message") + ". Open it on the phone."
 	case m.MessageType == bridge.TypeUndecryptable:
 		return "Waiting for this message. It shows up once the sender’s phone has sent it again."
 	case m.Poll != nil:
@@ -99,6 +101,9 @@ func KindOf(m bridge.Message) string {
 	}
 	return kindOfType(m.MessageType)
 }
+
+// onceKinds describes view-once messages whose kind is known.
+var onceKinds = map[string]string{"imageMessage": "picture", "videoMessage": "video", "ptvMessage": "video", "audioMessage": "voice note"}
 
 // kindsOfFiles describes types of files; others are documents.
 var kindsOfFiles = map[bridge.MediaType]string{

@@ -142,7 +142,7 @@ func Message(id simnet.MessageID, by *simnet.Phone, kind, content string, change
 		"messageType": kind, "content": content, "contextInfo": nil, "quoted": nil, "timestamp": Recent, "media": nil, "transcript": nil, "poll": nil,
 		"reactions": []any{}, "editedAt": nil, "deletedAt": nil, "status": nil, "location": nil, "contacts": nil, "interactive": nil, "event": nil,
 		"groupInvite": nil, "order": nil, "product": nil, "linkPreview": nil, "referral": nil, "album": nil, "albumId": nil,
-		"isForwarded": false, "expiresAt": nil, "pinnedUntil": nil, "kept": false, "starred": false, "imported": false,
+		"isForwarded": false, "viewOnce": false, "expiresAt": nil, "pinnedUntil": nil, "kept": false, "starred": false, "imported": false,
 	}, changes...)
 }
 

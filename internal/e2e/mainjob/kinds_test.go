@@ -77,13 +77,13 @@ func pictures(c *Conversation) {
 
 	image.Caption = ""
 	id = Must(c.By.SendImage(Within(c), c.ToMe, image, simnet.ViewOnce()))(c)
-	wrote(c, id, "imageMessage", "", media(c, id, With(shown, Object{"caption": "", "viewOnce": true})))
+	wrote(c, id, "imageMessage", "", media(c, id, With(shown, Object{"caption": "", "viewOnce": true})), Object{"viewOnce": true})
 
 	// Real linked devices only learn of a view-once message, and the phone gives
 	// them no more.
 	c.Me.IgnoreRequests(true)
 	id = Must(c.By.SendImage(Within(c), c.ToMe, image, simnet.HiddenViewOnce()))(c)
-	wrote(c, id, "undecryptable", "")
+	wrote(c, id, "undecryptable", "", Object{"viewOnce": true})
 
 	video := simnet.Media{Data: []byte("the bytes of a film"), Mimetype: "video/mp4", Caption: "waves", Width: 320, Height: 240, Seconds: 7}
 	id = Must(c.By.SendVideo(Within(c), c.ToMe, video))(c)

@@ -21,6 +21,7 @@ type Details struct {
 	Transcript *bridge.Transcript `json:"w,omitempty"` // of Media
 
 	Forwarded  bool   `json:"f,omitempty"`
+	ViewOnce   bool   `json:"1,omitempty"`
 	Expiration uint32 `json:"e,omitempty"` // in seconds
 
 	Pin  *Pin  `json:"n,omitempty"`
@@ -84,7 +85,7 @@ type AddedOption struct {
 }
 
 func DetailsOf(m bridge.Message) Details {
-	d := Details{Forwarded: m.IsForwarded, Expiration: m.Expiration}
+	d := Details{Forwarded: m.IsForwarded, ViewOnce: m.ViewOnce, Expiration: m.Expiration}
 	if !m.Parts.IsZero() {
 		d.Parts = new(Parts(m.Parts))
 	}

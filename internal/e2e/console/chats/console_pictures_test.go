@@ -8,7 +8,6 @@ import (
 	"image/png"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"testing"
 
 	"go.mau.fi/whatsmeow/proto/waE2E"
@@ -76,9 +75,7 @@ func TestConsole_ChatsLoadSmallPictures(t *testing.T) {
 		v.WaitFor(`[".video .poster", ".preview img"].every(one => document.querySelector(one).naturalWidth === 96)`)
 		v.WantSeen(".preview img")
 		sum := Evaluate[int](v.Browser, loaded)
-		if dir := os.Getenv("SHOTS"); dir != "" {
-			v.Picture(filepath.Join(dir, fmt.Sprintf("pictures-%d.png", width)))
-		}
+		shoot(v.Browser, fmt.Sprintf("pictures-%d", width))
 		t.Logf("at %d pixels the chat loads %d KB", width, sum>>10)
 		if width < 600 && sum > 1<<20 {
 			t.Errorf("at %d pixels the chat loads %d bytes", width, sum)

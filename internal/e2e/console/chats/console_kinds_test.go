@@ -1,0 +1,61 @@
+package chats
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"go.mau.fi/whatsmeow/proto/waE2E"
+	"google.golang.org/protobuf/proto"
+
+	"bridged/internal/demo"
+	. "bridged/internal/e2e/harness"
+	. "bridged/internal/e2e/harness/browser"
+	"bridged/internal/simnet"
+)
+
+// shoot saves a screenshot in the directory that SHOTS names, if it does.
+func shoot(b *Browser, name string) {
+	if dir := os.Getenv("SHOTS"); dir != "" {
+		b.Picture(filepath.Join(dir, name+".png"))
+	}
+}
+
+// A business's message has each part once: its address is a link, and what only phones can press is no button here. View-once messages are
+// opened on the phone.
+func TestConsole_MessagesForThePhone(t *testing.T) {
+	AtBothSizes(t, func(t *testing.T, v Visited) {
+		picture := simnet.Media{Data: demo.Picture(60, 40), Mimetype: "image/png", Caption: "only once", Width: 60, Height: 40}
+		Must(v.Ben.SendImage(Within(t), v.Owner.PN(), picture, simnet.ViewOnce()))(t)
+		Must(v.Ben.SendImage(Within(t), v.Owner.PN(), picture, simnet.HiddenViewOnce()))(t)
+		Must(v.Ben.Send(Within(t), v.Owner.PN(), &waE2E.Message{TemplateMessage: &waE2E.TemplateMessage{HydratedTemplate: &waE2E.TemplateMessage_HydratedFourRowTemplate{
+			Title:               &waE2E.TemplateMessage_HydratedFourRowTemplate_HydratedTitleText{HydratedTitleText: "Your order"},
+			HydratedContentText: proto.String("It leaves *today*."), HydratedFooterText: proto.String("ACME Ltd."),
+			HydratedButtons: []*waE2E.HydratedTemplateButton{
+				{HydratedButton: &waE2E.HydratedTemplateButton_UrlButton{UrlButton: &waE2E.HydratedTemplateButton_HydratedURLButton{DisplayText: proto.String("Track it"), URL: proto.String("https://example.org/t/1")}}},
+				{HydratedButton: &waE2E.HydratedTemplateButton_CallButton{CallButton: &waE2E.HydratedTemplateButton_HydratedCallButton{DisplayText: proto.String("Call us"), PhoneNumber: proto.String("+49 30 1234")}}},
+				{HydratedButton: &waE2E.HydratedTemplateButton_QuickReplyButton{QuickReplyButton: &waE2E.HydratedTemplateButton_HydratedQuickReplyButton{DisplayText: proto.String("Thanks"), ID: proto.String("1")}}},
+			},
+		}}}))(t)
+		v.WantStored(v.Ben, "Your order")
+		v.OpenChat(v.Ben.PN())
+		v.WaitFor(`document.querySelectorAll(".msg").length === 3 && document.readyState === "complete"`)
+		for _, text := range []string{"View-once picture. Open it on the phone.", "View-once message. Open it on the phone."} {
+			if n := Evaluate[int](v.Browser, fmt.Sprintf(`[...document.querySelectorAll(".msg .text.gone")].filter(one => one.textContent.includes(%q)).length`, text)); n != 1 {
+				t.Errorf("%q is shown %d times", text, n)
+			}
+		}
+		for _, text := range []string{"Your order", "It leaves", "ACME Ltd.", "Track it", "+49 30 1234", "Thanks"} {
+			if n := Evaluate[int](v.Browser, fmt.Sprintf(`[...document.querySelectorAll(".bubble")].at(-1).innerText.split(%q).length - 1`, text)); n != 1 {
+				t.Errorf("%q is shown %d times", text, n)
+			}
+		}
+		if n := Evaluate[int](v.Browser, `document.querySelectorAll(".msg .picture, .msg [href*='/media/'], .msg .bubble button").length`); n != 0 {
+			t.Errorf("%d things to open", n)
+		}
+		v.WantSeen(`.choice a[href="https://example.org/t/1"]`)
+		v.WantInside("a message of a business", ".bubble *:not(.vh)")
+		shoot(v.Browser, fmt.Sprintf("kinds-%d", Evaluate[int](v.Browser, "innerWidth")))
+	})
+}

@@ -123,6 +123,7 @@ func (c *Console) eachRoute(handle func(pattern string, h func(http.ResponseWrit
 	page("/people/{jid}", people.ShowPerson)
 	post("/people/{jid}/block", people.BlockPerson)
 	post("/people/{jid}/name", people.SavePerson)
+	page("/chats/{jid}/messages/{id}/menu", chats.ShowMenu)
 	page("/chats/{jid}/messages/{id}/forward", chats.ShowForward)
 	post("/chats/{jid}/messages/{id}/forward", chats.Forward)
 	page("/chats/{jid}/mentions", chats.ListMentions)

@@ -268,17 +268,19 @@ func TestImport_ChatIsForReading(t *testing.T) {
 	const chat = "000000000000000007@import"
 	message := `{"msgId":"EXPORT-1","chatJid":"` + chat + `","senderJid":"000000000000000008@import","pushName":"Olga","fromMe":false,"imported":true,"messageType":"conversation","content":"without me","timestamp":"2026-10-21T10:00:00.000Z"}`
 	s, _ := overAPI(t, map[string]http.HandlerFunc{
-		"/api/chats/" + chat:               replies(`{"jid":"` + chat + `","name":"Old friends"}`),
-		"/api/chats/" + chat + "/messages": replies(`{"count":1,"messages":[` + message + `],"nextCursor":null}`),
+		"/api/chats/" + chat:                        replies(`{"jid":"` + chat + `","name":"Old friends"}`),
+		"/api/chats/" + chat + "/messages/EXPORT-1": replies(`{"chatJid":"` + chat + `","message":` + message + `}`),
+		"/api/chats/" + chat + "/messages":          replies(`{"count":1,"messages":[` + message + `],"nextCursor":null}`),
 	})
 	s.logIn()
 	page := s.get("/console/chats/"+url.PathEscape(chat)).want(t, http.StatusOK, "").body
+	page += s.get("/console/chats/"+url.PathEscape(chat)+"/messages/EXPORT-1/menu").want(t, http.StatusOK, "").body
 	for _, want := range []string{"for reading only", "<bdi>Olga</bdi>", `title="imported from an export"`, `<p class="hint">Imported chat</p>`, "/forward"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %s\n%s", want, page)
 		}
 	}
-	for _, not := range []string{"<textarea", "data-reply", "data-picks", "Contact info", `class="row-more"`} {
+	for _, not := range []string{"<textarea", "data-reply", "data-can", "Contact info", `class="row-more"`} {
 		if strings.Contains(page, not) {
 			t.Errorf("the page has %s", not)
 		}

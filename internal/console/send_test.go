@@ -49,6 +49,12 @@ func TestChanges_AreOfferedIfPossible(t *testing.T) {
 	s, _ := overAPI(t, aChat())
 	s.logIn()
 	page := s.get("/console/chats/"+escapedGrace).want(t, http.StatusOK, "").body
+	if strings.Contains(page, "?delete=") {
+		t.Error("the page of the chat has the menus of its messages")
+	}
+	for _, id := range []string{"OWN", "OLD", "HERS"} {
+		page += s.get("/console/chats/"+escapedGrace+"/messages/"+id+"/menu").want(t, http.StatusOK, "").body
+	}
 	for link, want := range map[string]bool{
 		"?edit=OWN#composer": true, "?edit=OLD#composer": false, "?edit=HERS#composer": false,
 		"?delete=OWN#change": true, "?delete=OLD#change": true, "?delete=HERS#change": false, "?pin=OWN#change": true, "?pin=HERS#change": true,

@@ -38,10 +38,9 @@ async function submit(form, submitter) {
 
 if (dialog) {
   document.addEventListener("click", (event) => {
-    const link = event.target.closest('#messages a[href^="?delete="], #messages a[href^="?pin="]');
+    const link = event.target.closest('#message-menu a[href^="?delete="], #message-menu a[href^="?pin="]');
     if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
-    link.closest("details.menu")?.removeAttribute("open");
     open(link);
   });
   dialog.addEventListener("click", (event) => {

@@ -181,6 +181,11 @@ if (scroller) {
     end.hidden = list.dataset.past === undefined && scroller.scrollTop > -300;
     if (scroller.scrollTop > -40) delete end.dataset.count;
   }, { passive: true });
+  // An album shows all its pictures once it is asked for the rest.
+  scroller.addEventListener("click", (event) => {
+    const rest = event.target.closest(".more-parts");
+    if (rest) unfold(rest);
+  });
   end.addEventListener("click", (event) => {
     if (list.dataset.past !== undefined) return;
     event.preventDefault();
@@ -219,8 +224,15 @@ function messageOf(id) {
   return all(".msg, .album-part", list).find((one) => one.dataset.id === id);
 }
 
+// unfold shows all pictures of the album that an element is in.
+function unfold(element) {
+  const album = element.closest(".album.folded");
+  if (album) place.steadily(() => album.classList.remove("folded"), album.closest(".msg"));
+}
+
 // toFound shows a message that was searched for, or the first of the searched words in it.
 function toFound(message) {
+  unfold(message);
   message.classList.add("found");
   const hit = find("mark", message);
   const fold = hit?.closest(".clip")?.nextElementSibling;

@@ -100,10 +100,12 @@ async function saveEdit() {
 
 // Actions in the menus of messages
 
-function answer(link) {
-  const message = link.closest(".album-part, .msg") || document.getElementById("messages").querySelector(`[data-id="${CSS.escape(link.dataset.reply)}"]`);
-  const text = message && (find(".text", message)?.firstChild?.textContent || find(".doc strong, .card-part strong, h3", message)?.textContent);
-  replyTo(link.dataset.reply, link.dataset.sender, (text || "").trim());
+// answer makes a message, or a picture of an album, the one to reply to.
+export function answer(message) {
+  if (!say || !message?.dataset.can?.includes("reply")) return;
+  const text = find(".text, figcaption > span[dir]", message)?.firstChild?.textContent || find(".doc strong, .card-part strong, h3", message)?.textContent;
+  const sender = find(".sender, .bubble > .vh", message.closest(".msg")).textContent.replace(/: $/, "");
+  replyTo(message.dataset.id, sender, (text || "").trim());
 }
 
 export function toggleExtras(open) {
@@ -114,16 +116,14 @@ export function toggleExtras(open) {
 
 document.addEventListener("click", (event) => {
   const on = (selector) => event.target.closest(selector);
-  const menu = on("details.menu");
-  const close = () => {
-    event.preventDefault();
-    if (menu) menu.open = false;
-  };
   if (!say) return;
-  const edits = on('#messages a[href^="?edit="]');
-  if (on("[data-reply]")) close(answer(on("[data-reply]")));
-  else if (edits) {
-    close();
+  const replies = on("[data-reply]");
+  const edits = on('#message-menu a[href^="?edit="]');
+  if (replies) {
+    event.preventDefault();
+    answer(all(".msg, .album-part", find("#messages")).find((one) => one.dataset.id === replies.dataset.reply));
+  } else if (edits) {
+    event.preventDefault();
     edit(edits.getAttribute("href").replace(/#.*/, ""));
   } else if (on("[data-unreply], [data-unedit]")) {
     event.preventDefault();
@@ -131,7 +131,7 @@ document.addEventListener("click", (event) => {
   } else if (on("[data-extras]")) {
     toggleExtras(!find("#extras").open);
     if (find("#extras").open) find("[data-choose]").focus();
-  } else if (on("[data-copy]") && menu) menu.open = false;
+  }
 });
 
 // Texts

@@ -1,7 +1,7 @@
 // The keyboard: the initial focus, and moving between chats, messages and the composer.
 import { all, find, root } from "./base.js";
 import { place } from "./chat.js";
-import { area, edit, leave } from "./composer.js";
+import { answer, area, edit, leave } from "./composer.js";
 import { close as closeSuggestions } from "./mentions.js";
 
 const history = find("#history");
@@ -70,15 +70,12 @@ function toComposer() {
 }
 
 function openMenu(message) {
-  const menu = find("details.menu", message);
-  if (!menu) return;
-  find("summary", menu).click();
-  requestAnimationFrame(() => find(".menu-box a, .menu-box button", menu)?.focus());
+  find(".msg-menu", message)?.click();
 }
 
 function inHistory(event) {
   const message = messageOf(event.target);
-  const onMenu = event.target.matches(".menu > summary"); // has the focus after a menu closes
+  const onMenu = event.target.matches(".msg-menu"); // has the focus after a menu closes
   if (event.target !== history && event.target !== message && !onMenu) return false;
   const shown = messages();
   const at = shown.indexOf(message);
@@ -86,7 +83,7 @@ function inHistory(event) {
   const act = {
     ArrowUp: at < 0 ? toMessages : to(at - 1), ArrowDown: at < 0 ? toMessages : at === shown.length - 1 ? toComposer : to(at + 1),
     Home: to(0), End: to(shown.length - 1), Enter: message && !onMenu && (() => openMenu(message)),
-    r: message && (() => find("[data-reply]", message)?.click()), R: message && (() => find("[data-reply]", message)?.click()),
+    r: message && (() => answer(message)), R: message && (() => answer(message)),
   }[event.key];
   if (!act) return false;
   act();
@@ -117,8 +114,7 @@ const toFirst = () => inside(composer)[0]?.focus();
 // upFromComposer edits the last own message, or moves to the messages if it cannot be edited.
 function upFromComposer() {
   const last = messages().filter((one) => one.matches(".out")).at(-1);
-  const link = last && find('a[href^="?edit="]', last);
-  if (link && !last.matches(".unsent")) edit(link.getAttribute("href").replace(/#.*/, ""));
+  if (last?.dataset.can?.includes("edit")) edit("?edit=" + encodeURIComponent(last.dataset.id));
   else toMessages();
 }
 

@@ -1,43 +1,49 @@
 // The menu of a message with reactions: a popup, or a sheet on touch screens.
-import { all, ask, csrf, find, randomKey, toast } from "./base.js";
+import { all, ask, csrf, find, load, randomKey, toast } from "./base.js";
 import { list, newest } from "./chat.js";
 import { onHold } from "./hold.js";
-import { buttonOf, move, show } from "./picker.js";
+import { buttonOf, move, show as showPicker } from "./picker.js";
 
 const dialog = find("#message-menu");
 const quick = dialog && find(".quick", dialog);
 const emojis = dialog && find(".emojis", dialog);
-const messageOf = (id) => all(".msg", list).find((one) => one.dataset.id === id);
+const messageOf = (id) => all(".msg, .album-part", list).find((one) => one.dataset.id === id);
 const current = () => messageOf(dialog.dataset.id);
+let asked; // the message whose menu is loading
 
 // Opening
 
-function open(message) {
+// open loads the actions on a message and shows them.
+async function open(message) {
+  if (asked === message || dialog.open) return;
+  asked = message;
+  message.classList.add("open");
+  try {
+    const page = await load(`${location.pathname}/messages/${message.id.slice(2)}/menu`);
+    if (asked === message) show(message, find(".menu-items", page));
+  } catch {
+    message.classList.remove("open");
+    toast("The menu couldn’t be loaded. Try again.", true);
+  }
+  asked = undefined;
+}
+
+function show(message, items) {
   dialog.dataset.id = message.dataset.id;
-  const entries = all(".menu-box > a, .menu-box > button", message);
-  find(".menu-items", dialog).replaceChildren(...entries.map(entryOf));
-  quick.hidden = !entries.some((one) => one.matches("[data-picks]"));
+  find(".menu-items", dialog).replaceWith(items);
+  quick.hidden = !message.dataset.can?.includes("react");
   showEmojis(false);
   showReactions(message);
   showFacts(message);
   dialog.classList.toggle("sheet", matchMedia("(pointer: coarse), (max-width: 720px)").matches);
-  message.classList.add("open");
   dialog.showModal();
   put();
 }
 
-// entryOf returns the menu's copy of an entry in the message.
-function entryOf(original, at) {
-  const entry = original.cloneNode(true);
-  for (const { name } of [...entry.attributes]) if (name.startsWith("data-")) entry.removeAttribute(name);
-  entry.dataset.at = at;
-  entry.hidden = original.matches("[data-picks]");
-  return entry;
-}
-
 // showReactions marks the visitor's reaction and lists all reactions.
 function showReactions(message) {
-  const own = find(".mark.own", message)?.dataset.mark;
+  const mine = find(".mark.own", message)?.dataset;
+  const own = mine?.mark || mine?.own;
   all("[data-own]", quick).forEach((one) => one.remove());
   let button = all("[data-emoji]", quick).find((one) => one.dataset.emoji === own);
   if (own && !button) {
@@ -66,12 +72,12 @@ function showFacts(message) {
 function put() {
   const sheet = dialog.classList.contains("sheet");
   const message = current();
-  const button = message && find(".msg-line > .menu > summary", message);
+  const button = message && find(".msg-menu", message);
   dialog.style.left = dialog.style.top = "";
   if (sheet || !button) return;
   const at = button.getBoundingClientRect();
   const { width, height } = dialog.getBoundingClientRect();
-  const left = message.matches(".out") ? at.right - width : at.left;
+  const left = message.closest(".msg").matches(".out") ? at.right - width : at.left;
   const below = at.bottom + 4;
   const top = below + height <= innerHeight - 8 ? below : at.top - height - 4;
   dialog.style.left = Math.max(8, Math.min(left, innerWidth - width - 8)) + "px";
@@ -88,7 +94,7 @@ async function showEmojis(shown) {
   find("[data-emojis]", quick).setAttribute("aria-expanded", shown);
   dialog.classList.toggle("wide", shown);
   if (!shown) return;
-  await show(emojis, "");
+  await showPicker(emojis, "");
   put();
   if (!matchMedia("(pointer: coarse)").matches) find("input", emojis).focus(); // an on-screen keyboard would cover them
 }
@@ -115,19 +121,18 @@ if (dialog) {
     const button = event.target.closest("a, button");
     if (isOutside(event)) return dialog.close();
     if (!button) return;
+    if (button.closest(".menu-items")) return dialog.close(); // composer, forms and people act on it
     event.preventDefault();
     event.stopPropagation();
     if (button.matches("[data-emojis]")) return showEmojis(emojis.hidden);
     const { id } = dialog.dataset;
-    const original = button.dataset.at && all(".menu-box > a, .menu-box > button", current())[button.dataset.at];
     const own = button.getAttribute("aria-pressed") === "true";
     dialog.close();
-    if (original) original.click();
-    else if (button.dataset.emoji) react(id, own ? "" : button.dataset.emoji);
+    if (button.dataset.emoji) react(id, own ? "" : button.dataset.emoji);
   });
   dialog.addEventListener("close", () => {
-    const message = all(".msg.open", list).map((one) => (one.classList.remove("open"), one))[0];
-    if (document.activeElement === document.body && message) find(".menu > summary", message).focus({ preventScroll: true });
+    const message = all(".open:is(.msg, .album-part)", list).map((one) => (one.classList.remove("open"), one))[0];
+    if (document.activeElement === document.body && message) find(".msg-menu", message).focus({ preventScroll: true });
   });
   dialog.addEventListener("keydown", (event) => {
     const spots = all(".quick:not([hidden]) button, .emojis:not([hidden]) input, .emojis:not([hidden]) button, .menu-items:not([hidden]) > :not([hidden])", dialog);
@@ -137,11 +142,10 @@ if (dialog) {
 }
 
 document.addEventListener("click", (event) => {
-  const summary = dialog && event.target.closest(".msg-line > .menu > summary");
+  const button = dialog && event.target.closest(".msg-menu");
   const mark = dialog && event.target.closest(".mark");
-  if (summary) {
-    event.preventDefault();
-    open(summary.closest(".msg"));
+  if (button) {
+    open(button.closest(".album-part, .msg"));
   } else if (mark?.dataset.mark) {
     event.preventDefault();
     const message = mark.closest(".msg");
@@ -149,7 +153,7 @@ document.addEventListener("click", (event) => {
       const who = all(".mark", messageOf(message.dataset.id) || message).find((one) => one.dataset.mark === mark.dataset.mark);
       if (who && matchMedia("(pointer: coarse)").matches) toast(mark.dataset.mark + " " + who.title);
     });
-  } else if (mark) open(mark.closest(".msg"));
+  } else if (mark) open(mark.closest(".album-part, .msg"));
 });
 
 document.addEventListener("keydown", (event) => {
@@ -160,7 +164,7 @@ document.addEventListener("keydown", (event) => {
 });
 
 if (dialog) {
-  const held = (target) => !target.closest("input") && target.closest(".bubble, .marks")?.closest(".msg:not(.unsent)");
+  const held = (target) => !target.closest("input") && (target.closest(".album-part") || target.closest(".bubble, .marks")?.closest(".msg:not(.unsent)"));
   onHold(list, held, open);
 
   // Swiping down closes the sheet.

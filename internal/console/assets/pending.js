@@ -105,12 +105,20 @@ function twinOf(item, taken) {
   const own = stored();
   const before = own.findIndex((one) => one.dataset.id === item.after);
   const later = before >= 0 ? own.slice(before + 1) : own.filter((one) => new Date(find("time", one)?.dateTime) > item.at - 60e3);
-  return later.find((one) => !taken.has(one) && (item.file ? item.part === 1 && find("img, [data-sound], .picture, .doc", one) : says(one, item.text)));
+  return later.find((one) => !taken.has(one) && (item.file ? item.part === 1 && find("img, [data-sound], .picture, .doc", one) : says(one, item.shown || item.text)));
 }
 
-const plain = (text) => text.replace(/@\d{5,}/g, "@").trim(); // stored mentions look different
+// plain returns a text without what its formatting and its lists may change.
+const plain = (text) => text.replace(/[\s*_~`>.•-]|\d+\./gu, "");
 
-// says reports whether a message has a text, which its menu copies.
-const says = (message, text) => all("[data-copy]", message).some((button) => plain(button.dataset.copy) === plain(text));
+// says reports whether a stored message shows a text.
+function says(message, text) {
+  const shown = all(".text", message).map((one) => {
+    const bare = one.cloneNode(true);
+    find(".meta", bare)?.remove();
+    return bare.textContent;
+  }).join("");
+  return plain(shown) === plain(text);
+}
 
 if (list) new MutationObserver(() => shown.size && arrange()).observe(list, { childList: true, subtree: true });

@@ -59,7 +59,7 @@ async function openForward(link) {
   dialog.append(title, form);
   document.body.append(dialog);
   suggests(form, dialog);
-  const back = link.closest("details.menu")?.querySelector("summary") || link;
+  const back = find(".open .msg-menu") || document.activeElement;
   dialog.addEventListener("close", () => {
     dialog.remove();
     back.focus();
@@ -72,7 +72,6 @@ async function openForward(link) {
     }
   });
   form.addEventListener("submit", (event) => sendForward(event, form, dialog));
-  link.closest("details.menu")?.removeAttribute("open");
   dialog.showModal();
 }
 

@@ -32,6 +32,8 @@ type bubble struct {
 	Answers          []eventAnswer // to an event
 	Pictures         []bubble      // the pictures and videos of an album
 	InAlbum          bool
+	More             int      // of the pictures, which the album shows once one asks for them
+	Can              string   // what keys do with it: reply, react, edit
 	Choices          *choices // of a business
 	Marks            []mark
 	Tick             *Tick
@@ -48,6 +50,9 @@ type bubble struct {
 	TranscriptParts  []folding.Part // with searched words marked; nil for none
 	Clock            view.Clock
 }
+
+// shownParts is the number of pictures of an album that are shown at first.
+const shownParts = 4
 
 // Longer texts and transcripts are folded. In characters.
 const (
@@ -97,6 +102,7 @@ func bubbles(req *frame.Request, chat bridge.Chat, chats []bridge.Chat, messages
 			shown.InAlbum = true
 			b.Pictures = append(b.Pictures, shown)
 		}
+		b.More = max(0, len(b.Pictures)-shownParts)
 		b.Quote = quoteOf(chat.JID, m, n)
 		if m.ID == unread.First || slices.ContainsFunc(parts[m.ID], func(part bridge.Message) bool { return part.ID == unread.First }) {
 			b.Unread = unread.Count
@@ -118,7 +124,14 @@ func actionable(req *frame.Request, b bubble, chat bridge.JID) bubble {
 	b.Pinnable = b.Actions && b.Markable("pinned") == nil
 	b.Votable = b.Poll != nil && b.Actions && b.Message.Votable(nil) == nil
 	b.Transcribable = req.Transcribes() && b.Media != nil && b.Media.Type == bridge.MediaAudio && b.Message.Transcribable() == nil && b.Transcript == nil
-	b.Curl = view.Curl("GET", "/api/chats/"+chat.Escaped()+"/messages/"+bridge.PathID(b.ID), nil)
+	var can []string
+	if b.Actions && !b.Exported {
+		can = append(can, "reply", "react")
+	}
+	if b.Editable {
+		can = append(can, "edit")
+	}
+	b.Can = strings.Join(can, " ")
 	return b
 }
 

@@ -31,8 +31,10 @@ func TestChoicesOf_EachPartOnce(t *testing.T) {
 			"What would you like?\nChoose\nPizza",
 		},
 		"the same word twice": {
-			"Yes\nYes or no?\nYes\nNo", bridge.Interactive{Title: "Yes", Body: "Yes or no?", Buttons: []bridge.Button{{Text: "Yes"}, {Text: "No"}}},
-			choices{Title: "Yes", Buttons: []choice{{Text: "Yes"}, {Text: "No"}}}, "Yes or no?",
+			"Yes\nYes or no?\nYes\nNo",
+			bridge.Interactive{Title: "Yes", Body: "Yes or no?", Buttons: []bridge.Button{{Text: "Yes"}, {Text: "No"}}},
+			choices{Title: "Yes", Buttons: []choice{{Text: "Yes"}, {Text: "No"}}},
+			"Yes or no?",
 		},
 		"an answer": {"No\nthanks", bridge.Interactive{Selected: &bridge.Choice{Text: "No"}}, choices{Chosen: "No"}, "thanks"},
 		"a script":  {"Tap\nOpen: javascript:alert(1)", bridge.Interactive{Body: "Tap", Buttons: []bridge.Button{{Text: "Open", URL: "javascript:alert(1)"}}}, choices{Buttons: []choice{{Text: "Open", About: "javascript:alert(1)"}}}, "Tap"},

@@ -23,7 +23,7 @@ func toMedia(tab, selector string) Steps {
 func shots() []shot {
 	const sofia = "34600100101@s.whatsapp.net"
 	const menuOpen = `document.querySelector("#message-menu[open]")`
-	menu := Opens(".msg-line > .menu > summary", menuOpen)
+	menu := Opens(".msg-menu", menuOpen)
 	const modal = `document.querySelector("dialog[open]")`
 	return []shot{
 		{name: "overview", path: "/console/", whole: true},
@@ -64,7 +64,7 @@ func shots() []shot {
 		{name: "delete", chat: "Sofía", prepare: FromMenu("a.danger", `document.querySelector("#change[open]")`)},
 		{name: "pin", chat: "Wandern", prepare: FromMenu("[href*='?pin=']", `document.querySelector("#change[open]")`)},
 		{name: "forward-dialog", chat: "Wandern", prepare: FromMenu("[href$=forward]", `document.querySelector("dialog[open] .choices-list .chat-row")`)},
-		{name: "forward", chat: "Wandern", prepare: Steps{Does(`location.href = document.querySelector(".menu-box [href$=forward]").href`), Loads("#forward")}},
+		{name: "forward", chat: "Wandern", prepare: Steps{Does(`location.href = location.pathname + "/messages/" + [...document.querySelectorAll(".msg")].at(-1).id.slice(2) + "/forward"`), Loads("#forward")}},
 		{name: "gallery", chat: "Wandern", prepare: toMedia("pictures", ".tile-view")},
 		{name: "gallery-files", chat: "अर्जुन", prepare: toMedia("files", ".media-file")},
 		{name: "gallery-links", chat: "Sofía", prepare: toMedia("links", ".media-file")},

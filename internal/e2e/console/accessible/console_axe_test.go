@@ -165,7 +165,7 @@ func (w world) otherPages() []string {
 
 // states returns what opens on pages.
 func (w world) states(script string) []opened {
-	menu := Opens(".msg-line > .menu > summary", `document.querySelector("#message-menu[open]")`)
+	menu := Opens(".msg-menu", `document.querySelector("#message-menu[open]")`)
 	const dialog = "dialog[open]"
 	return []opened{
 		{name: "the menu of a message", address: w.chat, within: dialog, open: menu},

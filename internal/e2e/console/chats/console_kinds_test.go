@@ -28,6 +28,7 @@ func TestConsole_MessagesForThePhone(t *testing.T) {
 	AtBothSizes(t, func(t *testing.T, v Visited) {
 		picture := simnet.Media{Data: demo.Picture(60, 40), Mimetype: "image/png", Caption: "only once", Width: 60, Height: 40}
 		Must(v.Ben.SendImage(Within(t), v.Owner.PN(), picture, simnet.ViewOnce()))(t)
+		v.Owner.IgnoreRequests(true) // real phones do not pass the file on
 		Must(v.Ben.SendImage(Within(t), v.Owner.PN(), picture, simnet.HiddenViewOnce()))(t)
 		Must(v.Ben.Send(Within(t), v.Owner.PN(), &waE2E.Message{TemplateMessage: &waE2E.TemplateMessage{HydratedTemplate: &waE2E.TemplateMessage_HydratedFourRowTemplate{
 			Title:               &waE2E.TemplateMessage_HydratedFourRowTemplate_HydratedTitleText{HydratedTitleText: "Your order"},

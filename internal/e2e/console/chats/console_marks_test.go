@@ -18,7 +18,7 @@ import (
 // entry opens the menu of the message with a text, and clicks the entry with a name.
 func entry(v Visited, text, name string) {
 	v.Browser.T.Helper()
-	v.ClickIt(inMessage(text, ".menu > summary"))
+	v.ClickIt(inMessage(text, ".msg-menu"))
 	v.WaitFor(`document.querySelector("#message-menu[open]")`)
 	v.ClickIt(fmt.Sprintf(`[...document.querySelectorAll("#message-menu .menu-items > *")].find(one => one.textContent.trim() === %q)`, name))
 }

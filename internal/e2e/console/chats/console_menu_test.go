@@ -28,8 +28,8 @@ func TestConsole_TheMenuOfAMessage(t *testing.T) {
 	const isInside = `(() => { const box = document.querySelector("#message-menu[open]").getBoundingClientRect(); return box.top >= 0 && box.left >= 0 && box.right <= innerWidth && box.bottom <= innerHeight; })()`
 	for _, text := range []string{"line 0.", "line 29.", "هناك", "my own"} {
 		for _, block := range []string{"start", "center", "end"} {
-			v.Run(inMessage(text, ".menu > summary") + `.scrollIntoView({block: "` + block + `"})`)
-			v.ClickIt(inMessage(text, ".menu > summary"))
+			v.Run(inMessage(text, ".msg-menu") + `.scrollIntoView({block: "` + block + `"})`)
+			v.ClickIt(inMessage(text, ".msg-menu"))
 			v.WaitFor(`document.querySelector("#message-menu[open]")`)
 			if !Evaluate[bool](v.Browser, isInside) {
 				t.Errorf("the menu of %q at the %s is outside of the window", text, block)
@@ -39,7 +39,7 @@ func TestConsole_TheMenuOfAMessage(t *testing.T) {
 		}
 	}
 
-	v.Run(inMessage("line 29.", ".menu > summary") + `.focus()`)
+	v.Run(inMessage("line 29.", ".msg-menu") + `.focus()`)
 	v.Key(kb.Enter)
 	v.WaitFor(`document.querySelector("#message-menu[open] .quick button:focus")`)
 	v.Key(kb.ArrowDown)
@@ -52,11 +52,11 @@ func TestConsole_TheMenuOfAMessage(t *testing.T) {
 	if quoted := v.Text("#replying"); !strings.Contains(quoted, "line 29.") {
 		t.Errorf("the reply quotes %q", quoted)
 	}
-	v.Run(inMessage("line 29.", ".menu > summary") + `.focus()`)
+	v.Run(inMessage("line 29.", ".msg-menu") + `.focus()`)
 	v.Key(kb.Enter)
 	v.WaitFor(`document.querySelector("#message-menu[open]")`)
 	v.Key(kb.Escape)
-	v.WaitFor(`document.activeElement === ` + inMessage("line 29.", ".menu > summary"))
+	v.WaitFor(`document.activeElement === ` + inMessage("line 29.", ".msg-menu"))
 	v.WantNoFaults()
 }
 
@@ -86,7 +86,7 @@ func TestConsole_TheMenuIsASheetOnPhones(t *testing.T) {
 	}
 	finger(v.Browser, nil, [2]float64{195, 200}) // outside
 	v.WaitFor(`!` + isOpen)
-	finger(v.Browser, nil, v.Middle(".msg .menu > summary"))
+	finger(v.Browser, nil, v.Middle(".msg .msg-menu"))
 	v.WaitFor(isOpen)
 	finger(v.Browser, nil, v.Middle(`#message-menu [data-emoji="👍"]`))
 	v.WaitFor(`!` + isOpen + ` && document.querySelector(".mark.own")?.dataset.mark === "👍"`)
@@ -127,7 +127,7 @@ func TestConsole_ReactsWithAnyEmoji(t *testing.T) {
 	if Evaluate[bool](v.Browser, loaded) {
 		t.Error("the emoji are loaded before they are needed")
 	}
-	v.ClickIt(inMessage("tent", ".menu > summary"))
+	v.ClickIt(inMessage("tent", ".msg-menu"))
 	v.Do(Clicks("#message-menu [data-emojis]"))
 	v.WaitFor(`document.querySelectorAll(".emoji-list button").length > 1500 && document.activeElement.type === "search"`)
 	v.Key("flag iceland")
@@ -140,7 +140,7 @@ func TestConsole_ReactsWithAnyEmoji(t *testing.T) {
 	v.WaitFor(`document.querySelector(".emoji-list button")?.dataset.emoji === "🏕️"`)
 	v.Key(kb.Enter)
 	marked("👍1,🏕️1 mine")
-	v.ClickIt(inMessage("tent", ".menu > summary"))
+	v.ClickIt(inMessage("tent", ".msg-menu"))
 	v.WaitFor(`document.querySelector(".quick [data-own]")?.dataset.emoji === "🏕️" && document.querySelector(".reactors").textContent === "👍 Ben🏕️ You"`)
 	v.ClickOn(".quick [data-own]")
 	marked("👍1")

@@ -87,3 +87,36 @@ func TestConsole_ChatsLoadSmallPictures(t *testing.T) {
 	v.WaitFor(`document.querySelectorAll(".tile-view img").length === 17 && [...document.querySelectorAll(".tile-view img")].slice(0, 6).every(one => one.complete && one.naturalWidth && one.naturalWidth <= 320)`)
 	v.WantNoFaults()
 }
+
+// An album shows four pictures, and the others once it is asked for them. Each has its menu, and is answered alone.
+func TestConsole_AlbumsShowFourAndTheRest(t *testing.T) {
+	AtBothSizes(t, func(t *testing.T, v Visited) {
+		album := Must(v.Ben.SendAlbum(Within(t), v.Owner.PN(), 9, 0))(t)
+		var last string
+		for i := range 9 {
+			picture := simnet.Media{Data: Photo(t, 300, 200+20*i), Mimetype: "image/jpeg", Width: 300, Height: uint32(200 + 20*i)}
+			last = Must(v.Ben.SendImage(Within(t), v.Owner.PN(), picture, simnet.InAlbum(album)))(t)
+		}
+		v.WantStored(v.Ben, last)
+		v.OpenChat(v.Ben.PN())
+		v.WaitFor(`document.querySelectorAll(".album-part").length === 9 && ` + areSeen)
+		shown := `[...document.querySelectorAll(".album-part")].filter(one => one.checkVisibility()).length`
+		if n := Evaluate[int](v.Browser, shown); n != 4 || v.Text(".more-parts") != "+5" {
+			t.Errorf("%d pictures and %q are shown", n, v.Text(".more-parts"))
+		}
+		v.WantSeen(".more-parts")
+		v.WantInside("an album", ".album *:not(.vh, svg *)")
+		shoot(v.Browser, fmt.Sprintf("album-%d", Evaluate[int](v.Browser, "innerWidth")))
+		v.ClickOn(".more-parts")
+		v.WaitFor(shown + ` === 9`)
+		part := fmt.Sprintf(`.album-part[data-id=%q]`, last)
+		v.ClickOn(part + " .msg-menu")
+		v.WaitFor(`document.querySelector("#message-menu[open] [data-reply]")`)
+		v.WantSeen(`#message-menu [href$="?save"]`)
+		shoot(v.Browser, fmt.Sprintf("album-menu-%d", Evaluate[int](v.Browser, "innerWidth")))
+		v.ClickOn("#message-menu [data-reply]")
+		v.WaitFor(`!document.querySelector("#replying").hidden && document.querySelector(".say").elements.reply.value === ` + JsString(last))
+		v.Open("/console/chats/" + bridge.JID(v.Ben.PN().String()).Escaped() + "?at=" + last)
+		v.WaitFor(`document.querySelector(".album-part.found")?.checkVisibility()`)
+	})
+}

@@ -146,7 +146,7 @@ func TestConsole_AChatOnADeskAndByFingers(t *testing.T) {
 		v.WaitFor(`!` + menu + ` && document.querySelector(".chat-list [title=Pinned]")`)
 		finger(v.Browser, nil, v.Middle(".chat-list .chat-row"))
 		v.Do(Loads(".msg.out"))
-		finger(v.Browser, nil, v.Middle(".msg.out .menu > summary"))
+		finger(v.Browser, nil, v.Middle(".msg.out .msg-menu"))
 		v.WaitFor(`/20\d\d/.test(document.querySelector("#message-menu[open] .facts-of-message")?.textContent)`)
 		v.WaitFor(`document.querySelector(".facts-of-message").textContent.match(/Sent|Delivered|Read/)`)
 		v.WantNoFaults()

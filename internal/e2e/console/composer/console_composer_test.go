@@ -315,7 +315,7 @@ func TestConsole_EditsAndDeletesInPlace(t *testing.T) {
 		v.WantOwn("See you")
 		v.WaitFor(`document.querySelector("#editing").hidden && document.querySelector(".say textarea").value === ""`)
 
-		v.ClickOn(".msg.out .menu > summary")
+		v.ClickOn(".msg.out .msg-menu")
 		v.ClickOn("#message-menu a.danger")
 		v.WaitFor(`document.querySelector("#change").open`)
 		v.Do(Clicks("#change button.danger"))

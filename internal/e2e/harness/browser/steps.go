@@ -1,6 +1,8 @@
 package browser
 
 import (
+	"strings"
+
 	"github.com/chromedp/chromedp"
 
 	. "bridged/internal/e2e/harness"
@@ -44,9 +46,14 @@ func Opens(selector, opened string) Steps {
 	return Steps{ClicksIt(`[...document.querySelectorAll("` + selector + `")].at(-1)`), Becomes(opened)}
 }
 
-// FromMenu clicks an entry in the menu of the last message that has it, and waits for what it opens.
+// FromMenu clicks an entry in the menu of the last message, or the last own one if only that has it, and waits for what it
+// opens.
 func FromMenu(entry, opened string) Steps {
-	menu := Opens(".msg:has(.menu-box "+entry+") .msg-line > .menu > summary", `document.querySelector("#message-menu[open]")`)
+	message := ".msg"
+	if strings.Contains(entry, "danger") {
+		message = ".msg.out"
+	}
+	menu := Opens(message+" .msg-menu", `document.querySelector("#message-menu[open]")`)
 	return append(menu, Opens("#message-menu .menu-items "+entry, opened)...)
 }
 

@@ -1,0 +1,24 @@
+package chats
+
+import (
+	"bridged/internal/bridge"
+	"bridged/internal/console/frame"
+	"bridged/internal/console/view"
+)
+
+// ShowMenu answers the script with the actions on a message.
+func ShowMenu(req *frame.Request) error {
+	m, err := req.API.Message(req.Context(), req.Chat, req.ID)
+	if err != nil {
+		return err
+	}
+	shown, err := bubbles(req, bridge.Chat{JID: req.Chat}, nil, []bridge.Message{m}, unread{})
+	if err != nil {
+		return err
+	}
+	b := shown[0]
+	if req.Administers() {
+		b.Curl = view.Curl("GET", "/api/chats/"+req.Chat.Escaped()+"/messages/"+bridge.PathID(b.ID), nil)
+	}
+	return req.PartOf("chat", "message-menu", b)
+}

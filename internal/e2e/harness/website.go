@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -162,14 +163,17 @@ func (p *Process) LeavesNoFile() {
 	})
 }
 
-// FreePort returns an unused port.
+// FreePort returns an unused port. It is below those that the system gives to listeners and connections that
+// need any port, so that other tests do not get it before it is used.
 func FreePort(t testing.TB) string {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	for range 100 {
+		port := strconv.Itoa(10_000 + rand.IntN(20_000))
+		if listener, err := net.Listen("tcp", "127.0.0.1:"+port); err == nil {
+			_ = listener.Close()
+			return port
+		}
 	}
-	defer listener.Close()
-	_, port, _ := net.SplitHostPort(listener.Addr().String())
-	return port
+	t.Fatal("no port is unused")
+	return ""
 }

@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
 
 	"bridged/internal/bridge"
@@ -111,8 +110,8 @@ func TestConsole_AsksHowTheDatesOfAnExportAreRead(t *testing.T) {
 func TestConsole_ImportCanBeCancelled(t *testing.T) {
 	t.Parallel()
 	v := Visit(t)
-	dir := Written(t, map[string][]byte{"large.zip": Noise(3_000_000)})
-	v.Throttle(network.Conditions{DownloadThroughput: -1, UploadThroughput: 200_000})
+	dir := Written(t, map[string][]byte{"large.zip": Noise(20_000_000)})
+	v.HoldUploads()
 	v.Open("/console/import")
 	v.WaitFor(`document.readyState === "complete"`)
 	v.Fill("#choose-chat", "Old friends")

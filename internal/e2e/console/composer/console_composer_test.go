@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
@@ -21,7 +22,15 @@ import (
 // offline cuts the browser off the bridge, or connects it again.
 func offline(b *Browser, cut bool) {
 	b.T.Helper()
-	b.Throttle(network.Conditions{Offline: cut, DownloadThroughput: -1, UploadThroughput: -1})
+	// Chromium 148 has a separate command for being offline; later versions have it in the conditions.
+	type params struct {
+		network.EmulateNetworkConditionsByRuleParams
+		Offline bool `json:"offline"`
+	}
+	conditions := network.Conditions{Offline: cut, DownloadThroughput: -1, UploadThroughput: -1}
+	CallBrowser(b, cdp.Command[params, cdp.Empty]{Method: network.CommandEmulateNetworkConditionsByRule}, params{
+		network.EmulateNetworkConditionsByRuleParams{MatchedNetworkConditions: []*network.Conditions{&conditions}}, cut,
+	})
 }
 
 // forgetFaults forgets the faults that a test has provoked.
@@ -213,13 +222,14 @@ func TestConsole_FilesHaveALimit(t *testing.T) {
 func TestConsole_AFileShowsItsProgress(t *testing.T) {
 	t.Parallel()
 	v := Chatting(t, 1280)
-	dir := Written(t, map[string][]byte{"slow.bin": Noise(3_000_000), "late.txt": []byte("late"), "refused.txt": []byte("refused")})
+	dir := Written(t, map[string][]byte{"slow.bin": Noise(20_000_000), "late.txt": []byte("late"), "refused.txt": []byte("refused")})
 	upload := func(name string) {
 		v.Do(chromedp.SetUploadFiles(chromedp.CSS("[data-file]"), []string{filepath.Join(dir, name)}))
 		v.WaitFor(`document.querySelector("#files[open] .file-row")`)
 		v.Do(Clicks("#files [data-go]"))
 	}
-	v.Throttle(network.Conditions{DownloadThroughput: -1, UploadThroughput: 200_000})
+	v.HoldUploads()
+	v.OpenChat(v.Ben.PN())
 	upload("slow.bin")
 	v.WaitFor(`(bar => bar && !bar.hidden && bar.value > 0 && bar.value < 1)(document.querySelector(".unsent progress"))`)
 	v.ClickOn(".unsent [data-drop]")

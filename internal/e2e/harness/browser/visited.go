@@ -1,13 +1,19 @@
 package browser
 
 import (
+	"context"
 	"fmt"
+	"io"
+	stdlog "log"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"strconv"
 	"strings"
 	"testing"
 
-	"github.com/chromedp/cdproto/cdp"
-	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
 
 	"bridged/internal/bridge"
@@ -114,17 +120,46 @@ func (b *Browser) Write(text string) {
 	b.Do(chromedp.SendKeys(chromedp.CSS(".say textarea"), text), Clicks("[data-say]"))
 }
 
-// Throttle limits the browser's connection.
-func (b *Browser) Throttle(conditions network.Conditions) {
+// HoldUploads opens pages through a proxy that passes only the beginning of large bodies, so that an upload is
+// never complete. Files must be larger than the buffers of a connection, such as 20 MB.
+func (b *Browser) HoldUploads() {
 	b.T.Helper()
-	// Chromium 148 has a separate command for being offline; later versions have it in the conditions.
-	type params struct {
-		network.EmulateNetworkConditionsByRuleParams
-		Offline bool `json:"offline"`
+	const beginning = 64 << 10
+	to := Must(url.Parse(b.Base))(b.T)
+	ctx, end := context.WithCancel(context.Background())
+	proxy := httptest.NewUnstartedServer(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
+		r.SetURL(to)
+		r.Out.Host = r.In.Host
+		if r.In.ContentLength > beginning {
+			r.Out.Body = struct {
+				io.Reader
+				io.Closer
+			}{io.MultiReader(io.LimitReader(r.In.Body, beginning), stalled{ctx}), r.In.Body}
+		}
+	}, ErrorLog: stdlog.New(io.Discard, "", 0)})
+	proxy.Config.ConnState = func(conn net.Conn, state http.ConnState) {
+		if state == http.StateNew {
+			_ = conn.(*net.TCPConn).SetReadBuffer(beginning)
+		}
 	}
-	CallBrowser(b, cdp.Command[params, cdp.Empty]{Method: network.CommandEmulateNetworkConditionsByRule}, params{
-		network.EmulateNetworkConditionsByRuleParams{MatchedNetworkConditions: []*network.Conditions{&conditions}}, conditions.Offline,
+	proxy.Start()
+	b.T.Cleanup(func() {
+		end()
+		proxy.CloseClientConnections() // of streams of events
+		proxy.Close()
 	})
+	b.Mu.Lock()
+	b.Base = proxy.URL
+	b.Mu.Unlock()
+	b.LogIn()
+}
+
+// stalled is a reader that has nothing to read until its context ends.
+type stalled struct{ ctx context.Context }
+
+func (s stalled) Read([]byte) (int, error) {
+	<-s.ctx.Done()
+	return 0, s.ctx.Err()
 }
 
 // WantOwn waits until the chat shows exactly these own texts, all of them sent and stored.

@@ -182,6 +182,9 @@ func (p *Preparer) measure(ctx context.Context, f *bridge.File, file *os.File, k
 		if k.Movie != nil {
 			f.Width, f.Height = k.Movie.Width, k.Movie.Height
 		}
+		p.takeStill(ctx, f)
 	}
-	f.Seconds = probe.WholeSeconds(k.Seconds(file))
+	if f.Seconds = probe.WholeSeconds(k.Seconds(file)); f.Seconds == 0 && f.Type == bridge.MediaAudio {
+		p.takeLength(ctx, f)
+	}
 }

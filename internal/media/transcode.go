@@ -15,7 +15,7 @@ import (
 	"bridged/internal/urlguard"
 )
 
-// hearTime is how long the waveform of a voice note that needs no converting may take.
+// hearTime limits the measuring of a sound that needs no converting.
 const hearTime = 10 * time.Second
 
 // conversion writes a converted file. The waveform is nil if it makes no voice note.
@@ -201,6 +201,36 @@ func (p *Preparer) hear(ctx context.Context, f *bridge.File) {
 		return
 	}
 	f.Waveform = waveform
+}
+
+// takeStill gives a video its thumbnail, if there is ffmpeg. A view-once video has none.
+func (p *Preparer) takeStill(ctx context.Context, f *bridge.File) {
+	if p.opts.Converter == nil || f.ViewOnce {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, transcode.StillTime)
+	defer cancel()
+	still, err := p.opts.Converter.Still(ctx, f.Path, thumbnailSide)
+	if err != nil {
+		p.opts.Log.Debug().Err(err).Msg("no still of the video")
+		return
+	}
+	f.Thumbnail = still
+}
+
+// takeLength measures a sound whose head does not say how long it plays (AAC, AMR), if there is ffmpeg.
+func (p *Preparer) takeLength(ctx context.Context, f *bridge.File) {
+	if p.opts.Converter == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, hearTime)
+	defer cancel()
+	length, err := p.opts.Converter.Length(ctx, f.Path)
+	if err != nil {
+		p.opts.Log.Debug().Err(err).Msg("sound not measured")
+		return
+	}
+	f.Seconds = probe.WholeSeconds(length.Seconds())
 }
 
 // maxConverted limits the pixels of a video that is converted: 4096 by 2304, more than 4K.

@@ -8,6 +8,7 @@ import (
 	"image/color"
 	"image/draw"
 	"image/gif"
+	"image/jpeg"
 	"image/png"
 	"net/http"
 	"os"
@@ -228,8 +229,10 @@ func TestTranscode_FilmsKeepTheirRotation(t *testing.T) {
 		t.Fatal(err)
 	}
 	standing := makes("-i", path, "-c", "copy", "-metadata:s:v:0", "rotate=90", "-f", "mp4")
-	if f, _, err := w.prepared(standing, "video/mp4", shown); err != nil || f.Width != 180 || f.Height != 320 {
-		t.Errorf("became %d by %d, %v", f.Width, f.Height, err)
+	f, _, err := w.prepared(standing, "video/mp4", shown)
+	still, _ := jpeg.DecodeConfig(bytes.NewReader(f.Thumbnail))
+	if err != nil || f.Width != 180 || f.Height != 320 || still.Width != 56 || still.Height != 100 {
+		t.Errorf("became %d by %d, with a thumbnail of %d by %d, %v", f.Width, f.Height, still.Width, still.Height, err)
 	}
 }
 

@@ -68,6 +68,9 @@ func (l *loudness) add(sample []byte) {
 	}
 }
 
+// length returns how long the sound plays.
+func (l *loudness) length() time.Duration { return time.Duration(l.heard/2) * time.Second / rate }
+
 func (l *loudness) isEmpty() bool { return len(l.pieces) == 0 && l.n == 0 }
 
 // Flat returns the waveform of a voice note whose loudness is unknown.

@@ -11,6 +11,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"strconv"
@@ -49,15 +50,15 @@ type Options struct {
 }
 
 // Converter converts files for token trees in turn ([intake.Semaphore]), two audio files and two
-// videos at a time. It is safe for concurrent use.
+// videos at a time, and takes two stills at a time. It is safe for concurrent use.
 type Converter struct {
-	options       Options
-	sounds, films kind
+	options               Options
+	sounds, films, stills kind
 }
 
 // New returns a converter.
 func New(o Options) *Converter {
-	return &Converter{o, newKind("audio files", audioTime), newKind("videos", videoTime)}
+	return &Converter{o, newKind("audio files", audioTime), newKind("videos", videoTime), newKind("videos", StillTime)}
 }
 
 // Find returns the path of ffmpeg: the setting's or, if that is empty, the path found in PATH. It
@@ -119,9 +120,15 @@ func (c *Converter) Waveform(ctx context.Context, path string) ([]byte, error) {
 	return heard.bars(), err
 }
 
-// scaled is the filter that makes pixels square and limits a picture to 1280 pixels in width and
-// height. ffmpeg has already rotated the picture.
-const scaled = "scale=w='max(2,iw*sar)':h=ih,scale=w='min(1280,iw)':h='min(1280,ih)':force_original_aspect_ratio=decrease:force_divisible_by=2,setsar=1"
+// scaled returns the filter that makes pixels square and limits the width and height of a picture. ffmpeg
+// has already rotated the picture.
+func scaled(side int) string {
+	most := strconv.Itoa(side)
+	return "scale=w='max(2,iw*sar)':h=ih,scale=w='min(" + most + ",iw)':h='min(" + most + ",ih)':force_original_aspect_ratio=decrease:force_divisible_by=2,setsar=1"
+}
+
+// largestSide limits the width and height of a converted video.
+const largestSide = 1280
 
 // coded is the filter that gives pixels the form that the apps play.
 const coded = ",format=yuv420p"
@@ -129,7 +136,7 @@ const coded = ",format=yuv420p"
 // Video converts the first video stream of a file, with its audio, to MP4 with H.264 and AAC in
 // an empty file.
 func (c *Converter) Video(ctx context.Context, from, to string) error {
-	args := append(input(from), "-map", "0:V:0", "-map", "0:a:0?", "-vf", scaled+coded, "-c:a", "aac", "-b:a", "96k", "-ac", "2", "-ar", "44100")
+	args := append(input(from), "-map", "0:V:0", "-map", "0:a:0?", "-vf", scaled(largestSide)+coded, "-c:a", "aac", "-b:a", "96k", "-ac", "2", "-ar", "44100")
 	return c.film(ctx, args, to)
 }
 
@@ -138,7 +145,7 @@ const onWhite = ",format=rgba,split[above][below];[below]lutrgb=r=255:g=255:b=25
 
 // GIF converts an animated GIF to MP4 with H.264, without sound, in an empty file.
 func (c *Converter) GIF(ctx context.Context, from, to string) error {
-	return c.film(ctx, append(input(from), "-map", "0:v:0", "-vf", scaled+onWhite+coded), to)
+	return c.film(ctx, append(input(from), "-map", "0:v:0", "-vf", scaled(largestSide)+onWhite+coded), to)
 }
 
 // film encodes a video as H.264 in MP4.
@@ -161,7 +168,7 @@ func (c *Converter) check(path string) error {
 	return nil
 }
 
-func errNothing() error {
+func errNothing() *bridge.Error {
 	return failed("the file cannot be converted: nothing in it can be played; check it, or send it as a document")
 }
 
@@ -191,8 +198,8 @@ func (k *kind) acquire(ctx context.Context) (release func(), err error) {
 	return release, err
 }
 
-// run runs ffmpeg to its end.
-func (c *Converter) run(ctx context.Context, k *kind, args []string, heard *loudness) error {
+// run runs ffmpeg to its end. out gets its output, and may be nil.
+func (c *Converter) run(ctx context.Context, k *kind, args []string, out io.Writer) error {
 	release, err := k.acquire(ctx)
 	defer release()
 	if err != nil {
@@ -203,16 +210,18 @@ func (c *Converter) run(ctx context.Context, k *kind, args []string, heard *loud
 	process := c.command(limited, k.time, args)
 	process.Env = []string{} // not ours
 	process.WaitDelay = killTime
-	if heard != nil {
-		process.Stdout, heard.stop = heard, cancel
+	heard, isHeard := out.(*loudness)
+	if isHeard {
+		heard.stop = cancel
 	}
+	process.Stdout = out
 	err = process.Run() // ffmpeg's output may quote the file, so it is not logged
 	switch {
 	case err == nil:
 		return nil
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case heard != nil && heard.isTooLong():
+	case isHeard && heard.isTooLong():
 		return failed("the recording is longer than %v: send a shorter one", MaxLength).Because(err)
 	case limited.Err() != nil:
 		return failed("the file takes longer than %v to convert: send a shorter one", k.time).Because(err)

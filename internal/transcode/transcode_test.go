@@ -166,19 +166,20 @@ func TestConverter_HostileFiles(t *testing.T) {
 	c, makes := realOne(t)
 	secret := makes("secret.mp3", append(append([]string{}, tone...), "-c:a", "libmp3lame")...)
 	for name, content := range map[string]string{
-		"HLS":             "#EXTM3U\n#EXT-X-TARGETDURATION:10\n#EXTINF:2,\nfile://" + secret + "\n#EXT-X-ENDLIST\n",
-		"HLS, by a path":  "#EXTM3U\n#EXT-X-TARGETDURATION:10\n#EXTINF:2,\n" + secret + "\n#EXT-X-ENDLIST\n",
-		"HLS, concat":     "#EXTM3U\n#EXTINF:2,\nconcat:" + secret + "|" + secret + "\n#EXT-X-ENDLIST\n",
-		"ffconcat":        "ffconcat version 1.0\nfile '" + secret + "'\n",
-		"DASH":            `<?xml version="1.0"?><MPD xmlns="urn:mpeg:dash:schema:mpd:2011" type="static" mediaPresentationDuration="PT2S"><Period><AdaptationSet mimeType="audio/mpeg"><Representation id="1" bandwidth="1"><BaseURL>` + secret + `</BaseURL></Representation></AdaptationSet></Period></MPD>`,
-		"SDP":             "v=0\no=- 0 0 IN IP4 127.0.0.1\ns=x\nc=IN IP4 127.0.0.1\nt=0 0\nm=audio 5004 RTP/AVP 0\n",
-		"a picture":       "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x01\x08\x02\x00\x00\x00",
-		"subtitles":       "[Script Info]\nScriptType: v4.00+\n[Events]\nDialogue: 0,0:00:00.00,0:00:01.00,Default,,0,0,0,,x\n",
-		"nothing":         "",
-		"a broken MP3":    "\xff\xfb\x90\x00" + strings.Repeat("x", 500),
-		"a torn RIFF":     "RIFF\xff\xff\xff\xffWAVEfmt ",
-		"a silent WAVE":   "RIFF\x24\x3e\x00\x00WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00\x40\x1f\x00\x00\x80\x3e\x00\x00\x02\x00\x10\x00data\x00\x3e\x00\x00",
-		"an endless WAVE": "RIFF\xff\xff\xff\xffWAVEfmt \x10\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00data\xff\xff\xff\xff",
+		"HLS":              "#EXTM3U\n#EXT-X-TARGETDURATION:10\n#EXTINF:2,\nfile://" + secret + "\n#EXT-X-ENDLIST\n",
+		"HLS, by a path":   "#EXTM3U\n#EXT-X-TARGETDURATION:10\n#EXTINF:2,\n" + secret + "\n#EXT-X-ENDLIST\n",
+		"HLS, concat":      "#EXTM3U\n#EXTINF:2,\nconcat:" + secret + "|" + secret + "\n#EXT-X-ENDLIST\n",
+		"ffconcat":         "ffconcat version 1.0\nfile '" + secret + "'\n",
+		"DASH":             `<?xml version="1.0"?><MPD xmlns="urn:mpeg:dash:schema:mpd:2011" type="static" mediaPresentationDuration="PT2S"><Period><AdaptationSet mimeType="audio/mpeg"><Representation id="1" bandwidth="1"><BaseURL>` + secret + `</BaseURL></Representation></AdaptationSet></Period></MPD>`,
+		"SDP":              "v=0\no=- 0 0 IN IP4 127.0.0.1\ns=x\nc=IN IP4 127.0.0.1\nt=0 0\nm=audio 5004 RTP/AVP 0\n",
+		"a picture":        "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x01\x08\x02\x00\x00\x00",
+		"subtitles":        "[Script Info]\nScriptType: v4.00+\n[Events]\nDialogue: 0,0:00:00.00,0:00:01.00,Default,,0,0,0,,x\n",
+		"nothing":          "",
+		"a GIF of 4096 MP": "GIF89a\xff\xff\xff\xff\x80\x00\x00\x00\x00\x00\xff\xff\xff,\x00\x00\x00\x00\xff\xff\xff\xff\x00\x02\x02\x44\x01\x00,\x00\x00\x00\x00\xff\xff\xff\xff\x00\x02\x02\x44\x01\x00;",
+		"a broken MP3":     "\xff\xfb\x90\x00" + strings.Repeat("x", 500),
+		"a torn RIFF":      "RIFF\xff\xff\xff\xffWAVEfmt ",
+		"a silent WAVE":    "RIFF\x24\x3e\x00\x00WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00\x40\x1f\x00\x00\x80\x3e\x00\x00\x02\x00\x10\x00data\x00\x3e\x00\x00",
+		"an endless WAVE":  "RIFF\xff\xff\xff\xffWAVEfmt \x10\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00data\xff\xff\xff\xff",
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "hostile")
@@ -191,7 +192,22 @@ func TestConverter_HostileFiles(t *testing.T) {
 			if err := c.Video(t.Context(), path, empty(t)); bridge.CodeOf(err) != bridge.CodeUnsupportedMedia {
 				t.Errorf("as a film: %v", err)
 			}
+			if err := c.GIF(t.Context(), path, empty(t)); bridge.CodeOf(err) != bridge.CodeUnsupportedMedia {
+				t.Errorf("as a GIF: %v", err)
+			}
+			if still, err := c.Still(t.Context(), path, 100); bridge.CodeOf(err) != bridge.CodeUnsupportedMedia {
+				t.Errorf("a still of %d bytes, %v", len(still), err)
+			}
 		})
+	}
+}
+
+// A still that is no small picture is not used, and a program that does not stop writing is killed.
+func TestStill_OfAProgramThatMisbehaves(t *testing.T) {
+	for name, script := range map[string]string{"endless": "exec yes", "no picture": "echo words", "nothing": "true", "too large a picture": "printf '\\377\\330\\377\\300\\000\\013\\010\\377\\377\\377\\377\\001\\001\\021\\000'"} {
+		if still, err := fake(t, script).Still(t.Context(), "film", 100); err == nil || still != nil {
+			t.Errorf("%s: a still of %d bytes, %v", name, len(still), err)
+		}
 	}
 }
 

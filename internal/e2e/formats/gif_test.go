@@ -5,6 +5,7 @@ import (
 	"image"
 	"image/color"
 	"image/gif"
+	"image/jpeg"
 	"net/http"
 	"testing"
 
@@ -50,6 +51,9 @@ func TestGIF_IsRepeated(t *testing.T) {
 		got := Must(c.Anna.ReceivedID(Within(t), id))(t)
 		if film := got.Message.Message.GetVideoMessage(); !film.GetGifPlayback() {
 			t.Errorf("%s arrived as %v", name, got.Message.Message)
+		}
+		if still, err := jpeg.DecodeConfig(bytes.NewReader(got.Message.Message.GetVideoMessage().GetJPEGThumbnail())); err != nil && name != "an MP4" || max(still.Width, still.Height) > 100 {
+			t.Errorf("%s has a thumbnail of %d by %d pixels, %v", name, still.Width, still.Height, err)
 		}
 		if _, err := c.Anna.Computer().Open(Within(t), got); err != nil {
 			t.Errorf("%s: %v", name, err)

@@ -8,6 +8,15 @@ import (
 	"bridged/internal/media/mediatest"
 )
 
+// index returns an index of fragments with these lengths, from a time on, in ticks.
+func index(scale, from uint32, ticks ...uint32) []byte {
+	words := []uint32{0, 1, scale, from, 0, uint32(len(ticks))}
+	for _, length := range ticks {
+		words = append(words, 500, length, 0x90000000)
+	}
+	return mediatest.Box("sidx", mediatest.Words(words...))
+}
+
 func TestLength_IsMeasured(t *testing.T) {
 	opus := mediatest.Opus(mediatest.Repeat(20, 150)...)
 	lying := bytes.Clone(opus)
@@ -28,6 +37,10 @@ func TestLength_IsMeasured(t *testing.T) {
 		"Vorbis":             {mediatest.Vorbis(44100, 10*44100), 10 * time.Second},
 		"MP3":                {mediatest.MP3(100), 3 * time.Second},
 		"MP4":                {mediatest.MP4("isom", 7000, mediatest.Track{}), 7 * time.Second},
+		"an index":           {append(mediatest.MP4("isom", 0, mediatest.Track{}), index(1000, 0, 2000, 3000)...), 5 * time.Second},
+		"indexes":            {append(append(mediatest.MP4("isom", 0, mediatest.Track{}), index(1000, 9000, 2000)...), index(1000, 11000, 3000)...), 5 * time.Second},
+		"an index cut off":   {append(mediatest.MP4("isom", 0, mediatest.Track{}), mediatest.Box("sidx", mediatest.Words(0, 1, 1000, 0, 0, 9, 0, 1))...), 0},
+		"half an index":      {append(mediatest.MP4("isom", 0, mediatest.Track{}), mediatest.Box("sidx", mediatest.Words(0, 1))...), 0},
 		"what is no sound":   {[]byte("words"), 0},
 		"nothing":            {nil, 0},
 		"a broken beginning": {opus[:30], 0},

@@ -59,6 +59,7 @@ type movieReader struct {
 	current   *fragmented // of the fragment being read; may be nil
 	perSample uint32      // ticks, in that fragment
 	lengthErr error
+	indexed   map[uint32]*indexed // by their number
 }
 
 func readMovie(r io.ReadSeeker) (*Movie, error) {
@@ -78,9 +79,11 @@ func readMovie(r io.ReadSeeker) (*Movie, error) {
 	if m.timescale > 0 {
 		m.Seconds = float64(m.duration) / float64(m.timescale)
 	}
-	if m.lengthErr == nil {
-		m.Seconds = max(m.Seconds, m.fragmentSeconds())
+	counted := m.fragmentSeconds()
+	if m.lengthErr != nil || counted == 0 {
+		counted = m.indexSeconds()
 	}
+	m.Seconds = max(m.Seconds, counted)
 	return &m.Movie, nil
 }
 
@@ -132,6 +135,8 @@ func (m *movieReader) read(name string, at, end uint64, depth int) error {
 		if err := m.fragment(name, at, end); err != nil {
 			m.lengthErr = err
 		}
+	case "sidx":
+		m.index(at, end) // what it cannot read is not counted
 	case "minf", "stbl":
 		if m.walk(at, end, depth+1) != nil { // which the rest does not depend on
 			m.track.codings = append(m.track.codings, "")

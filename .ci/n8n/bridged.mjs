@@ -67,6 +67,11 @@ export async function useBridged(demo, n8n) {
     await does("message", "edit", { chat: toFriend, msgId, text: "changed" });
     await demo.message(msgId, (m) => m.content === "changed");
     await does("message", "react", { chat: toFriend, msgId, emoji: "👍" });
+    await does("message", "pin", { chat: toFriend, msgId, duration: "24h" });
+    await demo.message(msgId, (m) => m.pinnedUntil);
+    equal((await does("message", "getAll", { chat: toFriend, returnAll: true, options: { pinned: "true" } })).length, 1);
+    await does("message", "unpin", { chat: toFriend, msgId });
+    await demo.message(msgId, (m) => !m.pinnedUntil);
     await demo.message(msgId, (m) => m.reactions.some(({ emoji }) => emoji === "👍"));
     const [forwarded] = await does("message", "forward", { chat: toFriend, msgId, toChat: toFriend });
     equal((await demo.message(forwarded.msgId)).content, "changed");
@@ -76,6 +81,10 @@ export async function useBridged(demo, n8n) {
     equal((await demo.message(place.msgId)).location.name, "Tor");
     const [poll] = await does("message", "sendPoll", { chat: toFriend, name: "¿Cuándo?", values: ["hoy", "mañana"] });
     deepEqual((await demo.message(poll.msgId)).poll.options.map(({ name }) => name), ["hoy", "mañana"]);
+    await does("message", "vote", { chat: toFriend, msgId: poll.msgId, answers: ["mañana"] });
+    await demo.message(poll.msgId, (m) => m.poll.options[1].votes === 1);
+    await does("message", "vote", { chat: toFriend, msgId: poll.msgId, answers: [] });
+    await demo.message(poll.msgId, (m) => m.poll.options[1].votes === 0);
     const [card] = await does("message", "sendContact", { chat: toFriend, contacts: { contact: [{ displayName: "Jonas Weber", phone: "+49 1510 0100102", email: "", organization: "", title: "" }] } });
     equal((await demo.message(card.msgId)).contacts[0].displayName, "Jonas Weber");
   });
@@ -109,8 +118,13 @@ export async function useBridged(demo, n8n) {
     const [{ jid }] = await does("group", "create", { name: "Lectores", participants: "+34 600 10 01 01" });
     await does("group", "update", { group: locator("id", jid), options: { topic: "Capítulo dos" } });
     await demo.group(jid, ({ topic }) => topic === "Capítulo dos");
-    match((await does("group", "getInvite", { group: locator("id", jid) }))[0].link, /^https:\/\/chat\.whatsapp\.com\//);
+    const [{ link }] = await does("group", "getInvite", { group: locator("id", jid) });
+    match(link, /^https:\/\/chat\.whatsapp\.com\//);
+    equal((await does("group", "getInvited", { code: link }))[0].name, "Lectores");
     equal((await does("group", "changeMembers", { group: locator("id", jid), action: "promote", participants: [friend.jid] }))[0].participants[0].status, "done");
+    await does("contact", "save", { contact: toFriend, name: "Sofía R." });
+    equal((await does("contact", "getAll", { returnAll: true, options: { saved: "true", q: "Sofía R." } }))[0].jid, friend.jid);
+    await does("contact", "save", { contact: toFriend, name: friend.name });
     await does("contact", "block", { contact: toFriend });
     equal((await does("contact", "get", { contact: toFriend }))[0].isBlocked, true);
     await does("contact", "unblock", { contact: toFriend });

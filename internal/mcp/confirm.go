@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
@@ -34,7 +35,7 @@ func (c call) confirm(ctx context.Context, out draft) error {
 	if !canAsk(c.req.ClientCapabilities()) {
 		return errCannotAsk
 	}
-	shown, err := json.Marshal([]any{c.req.Params.Name, out.message, out.upload})
+	shown, err := json.Marshal([]any{c.req.Params.Name, out.message, out.upload, out.change})
 	if err != nil {
 		return err
 	}
@@ -70,7 +71,7 @@ func (c call) ask(ctx context.Context, out draft) (string, error) {
 		return "", err
 	}
 	var asked strings.Builder
-	fmt.Fprintf(&asked, "Send %s to %s (%s)?", out.what, name, out.chat)
+	fmt.Fprintf(&asked, "%s %s %s %s (%s)?", cmp.Or(out.lead, "Send"), out.what, cmp.Or(out.link, "to"), name, out.chat)
 	if out.about != "" {
 		about, err := c.client.Message(ctx, out.chat, out.about)
 		switch {

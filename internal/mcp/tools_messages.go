@@ -18,7 +18,8 @@ type listMessages struct {
 	Q      string `json:"q,omitempty" jsonschema:"a part of the text"`
 	Sender string `json:"sender,omitempty" jsonschema:"the JID of one person"`
 	ofType
-	Order string `json:"order,omitempty" jsonschema:"desc (the newest first) by default" enum:"desc,asc"`
+	Pinned *bool  `json:"pinned,omitempty" jsonschema:"true: only pinned messages"`
+	Order  string `json:"order,omitempty" jsonschema:"desc (the newest first) by default" enum:"desc,asc"`
 	paged
 }
 
@@ -43,7 +44,7 @@ func (c *caller) messages(ctx context.Context, in listMessages) (*messagesAnswer
 	}
 	return fitting(in.limit(), func(most int) (*messagesAnswer, int, error) {
 		page, err := c.client.Messages(ctx, bridge.MessageQuery{
-			Chat: in.JID, Since: since, Until: until, Q: in.Q, Sender: bridge.JID(in.Sender), MessageFilter: bridge.MessageFilter{Type: in.Type},
+			Chat: in.JID, Since: since, Until: until, Q: in.Q, Sender: bridge.JID(in.Sender), MessageFilter: bridge.MessageFilter{Type: in.Type, Pinned: in.Pinned},
 			Order: bridge.Order(in.Order), Limit: most, Cursor: in.Cursor,
 		})
 		shown := &messagesAnswer{trusted: trusted{in.JID, page.NextCursor}}

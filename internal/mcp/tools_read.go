@@ -202,7 +202,9 @@ func (c *caller) chats(ctx context.Context, in listChats) (*chatsAnswer, error) 
 }
 
 type findContact struct {
-	Q string `json:"q,omitempty" jsonschema:"a part of the person's name, username or number; left out: everybody"`
+	Q       string `json:"q,omitempty" jsonschema:"a part of the person's name, username or number; left out: everybody"`
+	Saved   *bool  `json:"saved,omitempty" jsonschema:"true: only people in the address book; false: only others"`
+	Blocked *bool  `json:"blocked,omitempty" jsonschema:"true: only people whom the account blocks; false: only others"`
 	paged
 }
 
@@ -219,7 +221,7 @@ func (a *peopleAnswer) compact() any {
 
 func (c *caller) contacts(ctx context.Context, in findContact) (*peopleAnswer, error) {
 	return fitting(in.limit(), func(most int) (*peopleAnswer, int, error) {
-		page, err := c.client.Contacts(ctx, bridge.ContactQuery{Q: in.Q, Limit: most, Cursor: in.Cursor})
+		page, err := c.client.Contacts(ctx, bridge.ContactQuery{Q: in.Q, Saved: in.Saved, Blocked: in.Blocked, Limit: most, Cursor: in.Cursor})
 		shown := &peopleAnswer{trusted: trusted{NextCursor: page.NextCursor}}
 		shown.Untrusted.People = each(page.Items, personOf)
 		return shown, len(page.Items), err

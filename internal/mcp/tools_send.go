@@ -118,6 +118,7 @@ func (r registry) addSends() {
 		return out, nil
 	})
 	addSend(r, "send_file", "Send a file", "Sends a file to a chat.", composeFile)
+	r.addChanges()
 	add(r, "cancel_scheduled", "Cancel a scheduled message", "Erases a message that list_scheduled shows, before it is sent.", true, call.cancelScheduled)
 }
 
@@ -166,6 +167,9 @@ type draft struct {
 	text    string
 	message client.Message
 	upload  *upload
+	change  change // instead of a message
+	lead    string // of the question to a person; empty for Send
+	link    string // between the description and the chat; empty for to
 }
 
 // sentAt returns a draft that is sent at a time; nil is now.
@@ -222,9 +226,12 @@ func (c call) send(ctx context.Context, out draft) (*sentAnswer, error) {
 		return nil, err
 	}
 	var sent client.Sent
-	if out.upload != nil {
+	switch {
+	case out.change != nil:
+		sent, err = out.change.apply(ctx, c.client, out.key)
+	case out.upload != nil:
 		sent, err = c.client.SendFile(ctx, out.upload.Upload, bytes.NewReader(out.upload.Data), out.key)
-	} else {
+	default:
 		sent, err = c.client.Send(ctx, out.message, out.key)
 	}
 	done(err == nil && !sent.Replayed || mayHaveLeft(err))

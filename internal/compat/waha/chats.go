@@ -206,6 +206,32 @@ func deleteMessage(c *compat.Call, chat bridge.JID, id string) (any, error) {
 	return map[string]any{}, err
 }
 
+// pinTimes lists how long the network pins a message, by seconds.
+var pinTimes = map[int64]string{86400: "24h", 604800: "7d", 2592000: "30d"}
+
+// pinMessage pins a message for its duration in seconds, by default for a day.
+func pinMessage(c *compat.Call, chat bridge.JID, id string) (any, error) {
+	in := struct {
+		Duration int64 `json:"duration"`
+	}{86400}
+	if err := c.Decode(&in); err != nil {
+		return nil, err
+	}
+	duration, known := pinTimes[in.Duration]
+	if !known {
+		return nil, bridge.Invalid("duration must be 86400, 604800 or 2592000 seconds: a message is pinned for a day, a week or 30 days")
+	}
+	sent, err := c.API.Pin(c.Context(), chat, id, duration, c.Key())
+	c.Replayed = sent.Replayed
+	return map[string]bool{"success": true}, err
+}
+
+func unpinMessage(c *compat.Call, chat bridge.JID, id string) (any, error) {
+	sent, err := c.API.Unpin(c.Context(), chat, id, c.Key())
+	c.Replayed = sent.Replayed
+	return map[string]bool{"success": true}, err
+}
+
 func markRead(c *compat.Call) (any, error) {
 	chat, err := compat.Recipient(c.PathValue("chat"))
 	if err == nil {

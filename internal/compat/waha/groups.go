@@ -200,6 +200,12 @@ func showInvite(c *compat.Call, group bridge.JID) (any, error) {
 	return link.Code, err
 }
 
+// showInvited shows the group that the code of the query leads to.
+func showInvited(c *compat.Call) (any, error) {
+	g, err := c.API.InvitedGroup(c.Context(), c.URL.Query().Get("code"))
+	return map[string]any{"JID": g.JID, "Name": g.Name, "Topic": g.Topic, "OwnerJID": g.OwnerJID, "GroupCreated": g.CreatedAt, "ParticipantCount": g.Participants, "IsAnnounce": g.IsAnnounce, "IsJoinApprovalRequired": g.JoinApproval}, err
+}
+
 func revokeInvite(c *compat.Call, group bridge.JID) (any, error) {
 	link, err := c.API.RevokeGroupLink(c.Context(), group, c.Key())
 	return link.Code, err

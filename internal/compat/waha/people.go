@@ -2,6 +2,7 @@ package waha
 
 import (
 	"cmp"
+	"strings"
 
 	"bridged/internal/bridge"
 	"bridged/internal/compat"
@@ -74,6 +75,26 @@ func ofContact(handle func(c *compat.Call, jid bridge.JID) (any, error)) compat.
 func showContact(c *compat.Call, jid bridge.JID) (any, error) {
 	known, err := c.API.Contact(c.Context(), jid)
 	return personOf(known), err
+}
+
+// saveBody is the body of [saveContact].
+type saveBody struct {
+	FirstName compat.Text `json:"firstName"`
+	LastName  compat.Text `json:"lastName"`
+}
+
+// saveContact saves a person in the account's address book.
+func saveContact(c *compat.Call, in saveBody) (any, error) {
+	jid, err := compat.Recipient(c.PathValue("contact"))
+	if err != nil {
+		return nil, err
+	}
+	name := strings.TrimSpace(string(in.FirstName) + " " + string(in.LastName))
+	if name == "" {
+		return nil, bridge.Invalid("firstName is required: the name to save")
+	}
+	err = c.API.SaveName(c.Context(), jid, bridge.ContactName{Full: name, First: strings.TrimSpace(string(in.FirstName))}, c.Key())
+	return map[string]bool{"success": true}, err
 }
 
 // showPicture returns a picture, or null if there is none.

@@ -37,6 +37,7 @@ var reaches = []compattest.Try{
 	{Route: "POST /api/sendPoll", Body: inClub + `,"poll":{"name":"When?","options":["a","b"]}}`, Scope: toSend},
 	{Route: "POST /api/sendContactVcard", Body: inClub + `,"contacts":[{"fullName":"Sam"}]}`, Scope: toSend},
 	{Route: "POST /api/forwardMessage", Body: inClub + `,"messageId":"` + g1 + `"}`, Scope: toSend},
+	{Route: "POST /api/sendPollVote", Body: inClub + `,"pollMessageId":"` + g1 + `","votes":["a"]}`, Scope: toSend},
 	{Route: "PUT /api/reaction", Body: `{"messageId":"` + g1 + `","reaction":"👍"}`, Scope: toSend},
 	{Route: "POST /api/sendSeen", Body: inClub + `}`, Scope: toSend},
 	{Route: "POST /api/startTyping", Body: inClub + `}`, Scope: toSend},
@@ -68,6 +69,10 @@ var reaches = []compattest.Try{
 	{Route: "PUT /api/default/chats/{chat}/messages/{message}", Path: chats + "/messages/" + g1, Body: `{"text":"x"}`, Scope: toSend},
 	{Route: "DELETE /api/default/chats/{chat}/messages/{message}", Path: chats + "/messages/" + g1, Scope: toSend},
 
+	{Route: "POST /api/default/chats/{chat}/messages/{message}/pin", Path: chats + "/messages/" + g1 + "/pin", Body: `{"duration":604800}`, Scope: toSend},
+	{Route: "POST /api/default/chats/{chat}/messages/{message}/unpin", Path: chats + "/messages/" + g1 + "/unpin", Scope: toSend},
+	{Route: "PUT /api/default/contacts/{contact}", Path: "/api/default/contacts/15550100301@c.us", Body: `{"firstName":"Grace","lastName":"Hopper"}`, Scope: toSend},
+	{Route: "GET /api/default/groups/join-info", Path: "/api/default/groups/join-info", Query: "?code=AbCdEfGhIjKlMnOp", Scope: toRead, Whole: true},
 	{Route: "GET /api/default/groups", Path: "/api/default/groups", Scope: toRead},
 	{Route: "POST /api/default/groups", Path: "/api/default/groups", Body: `{"name":"x",` + members[1:], Scope: toSend, Whole: true},
 	{Route: "POST /api/default/groups/join", Path: "/api/default/groups/join", Body: `{"code":"AbCdEfGhIjKlMnOp"}`, Scope: toSend, Whole: true},

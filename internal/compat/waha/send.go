@@ -226,6 +226,27 @@ func forward(c *compat.Call, in forwardBody) (any, error) {
 	return in.send(c, client.Forward{SourceChat: from, SourceMsgID: id, To: chat})
 }
 
+// voteBody is the body of [vote]. The server's id of a poll, which only polls of channels need, is ignored.
+type voteBody struct {
+	sendBase
+	Poll  compat.Text `json:"pollMessageId"`
+	Votes []string    `json:"votes"`
+}
+
+func vote(c *compat.Call, in voteBody) (any, error) {
+	chat, err := in.recipient()
+	if err != nil {
+		return nil, err
+	}
+	chat, id, err := messageIn(chat, string(in.Poll))
+	if err != nil {
+		return nil, err
+	}
+	m := bridge.Message{MessageType: "pollUpdateMessage"}
+	err = c.Deliver(&m, func() (client.Sent, error) { return c.API.Vote(c.Context(), chat, id, in.Votes, c.Key()) })
+	return sentMessage(c, m), err
+}
+
 // reactBody is the body of [react].
 type reactBody struct {
 	Session   string      `json:"session"`

@@ -44,6 +44,7 @@ func TestAgents_ReadAndWriteTheirChatsAlone(t *testing.T) {
 		"get_chat": {"jid": kim}, "list_messages": {"jid": kim}, "get_message_context": {"jid": kim, "msgId": "X"}, "get_media": {"jid": kim, "msgId": "X"},
 		"send_text": {"jid": kim, "text": "the owner's secrets"}, "reply": {"jid": kim, "msgId": "X", "text": "x"}, "react": {"jid": kim, "msgId": "X", "emoji": "👍"},
 		"send_file": {"jid": kim, "type": "document", "data": "aGk=", "fileName": "x.txt"}, "list_scheduled": {"chat": kim},
+		"vote": {"jid": kim, "msgId": "X", "options": []string{"Sunday"}}, "pin": {"jid": kim, "msgId": "X", "for": "24h"},
 	} {
 		if text, isError := a.Call(tool, arguments); !isError || !strings.Contains(text, "there is no chat") {
 			t.Errorf("%s outside: %s", tool, text)
@@ -57,6 +58,17 @@ func TestAgents_ReadAndWriteTheirChatsAlone(t *testing.T) {
 	a.Want("send_text", map[string]any{"jid": sam, "text": "an answer", "idempotencyKey": "k1"}, `"msgId"`)
 	a.Want("reply", map[string]any{"jid": sam, "msgId": s.Hello, "text": "a reply"}, `"msgId"`)
 	a.Want("react", map[string]any{"jid": sam, "msgId": s.Hello, "emoji": "👍"})
+	a.Want("pin", map[string]any{"jid": sam, "msgId": s.Hello, "for": "7d"})
+	a.Want("list_messages", map[string]any{"jid": sam, "pinned": true}, s.Hello)
+	a.Want("pin", map[string]any{"jid": sam, "msgId": s.Hello, "for": "off"})
+	poll := Must(s.Sam.SendPoll(Within(t), s.Owner.PN(), "When?", []string{"Saturday", "Sunday"}, 1))(t)
+	Eventually(t, func() error { _, err := s.Process.API.Message(Within(t), bridge.JID(sam), poll); return err })
+	a.Want("vote", map[string]any{"jid": sam, "msgId": poll, "options": []string{"Sunday"}}, `"msgId"`)
+	a.Want("save_contact", map[string]any{"jid": sam, "name": "Sam of the choir"}, `"saved":true`)
+	a.Want("find_contact", map[string]any{"saved": true}, "Sam of the choir")
+	if text, isError := a.Call("save_contact", map[string]any{"jid": kim, "name": "Kim"}); !isError {
+		t.Errorf("a contact outside is saved: %s", text)
+	}
 	a.Want("send_text", map[string]any{"jid": sam, "text": "not yet", "sendAt": time.Now().Add(time.Hour).Format(time.RFC3339)}, `"sendAt"`)
 	later := regexp.MustCompile(`3EB0[0-9A-F]+`).FindString(a.Want("list_scheduled", map[string]any{"chat": sam}, `"untrusted"`, "not yet"))
 	a.Want("cancel_scheduled", map[string]any{"jid": sam, "msgId": later}, `"cancelled"`)

@@ -5,6 +5,20 @@ export const chatResource: Resource = {
   name: "Chat",
   value: "chat",
   operations: [
+    {
+      name: "Export",
+      value: "export",
+      action: "Export a chat",
+      description: "The whole chat as a file: JSON Lines, a page of HTML, or the text that phones export",
+      path: "/api/chats/{jid}/export",
+      fields: [chat, choice("Format", "format", "What the file is", { jsonl: "JSON Lines", html: "HTML", txt: "Text" })],
+      options: [
+        flag("With Files", "files", "Whether to get a ZIP archive with the files of the messages"),
+        text("Time Zone", "timezone", "The zone of times in HTML and text", { placeholder: "Europe/Berlin" }),
+      ],
+      file: "down",
+      converts: true,
+    },
     { name: "Get", value: "get", action: "Get a chat", path: "/api/chats/{jid}", fields: [chat] },
     {
       name: "Get Many",

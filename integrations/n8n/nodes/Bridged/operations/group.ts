@@ -29,6 +29,14 @@ export const groupResource: Resource = {
     { name: "Get", value: "get", action: "Get a group and its members", path: "/api/groups/{jid}", fields: [group] },
     { name: "Get Invite Link", value: "getInvite", action: "Get the invite link of a group", path: "/api/groups/{jid}/invite", fields: [group] },
     {
+      name: "Get Invited",
+      value: "getInvited",
+      action: "Get the group of an invite link",
+      description: "What an invite link leads to, before joining the group",
+      path: "/api/groups/invites/{code}",
+      fields: [{ ...required("Invite Link", "code", "The link, or the code in it", { placeholder: "https://chat.whatsapp.com/AbCdEfGhIjKlMnOp" }), value: (entered) => String(entered).trim().replace(/^.*\//, "").replace(/\?.*$/, "") }],
+    },
+    {
       name: "Get Many",
       value: "getAll",
       action: "Get many groups",

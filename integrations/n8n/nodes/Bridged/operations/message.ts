@@ -24,6 +24,9 @@ const narrowing: Field[] = [
   time("Until", "until", "The latest time"),
 ];
 
+const chosen = list("Answers", "answers", "The chosen answers, as the poll has them");
+const answers: Field = { ...chosen, as: "options", property: { ...chosen.property, required: false } };
+
 const contacts: Field = {
   property: {
     displayName: "Contacts",
@@ -82,6 +85,15 @@ export const message: Resource = {
       options: [...narrowing, choice("Order", "order", "Which messages come first", { desc: "Newest First", asc: "Oldest First" }), text("With Text", "q", "A part of the text")],
       list: "messages",
       pages: 1000,
+    },
+    {
+      name: "Pin",
+      value: "pin",
+      action: "Pin a message",
+      description: "Pin a message to the top of its chat, for everybody in it",
+      method: "POST",
+      path: "/api/chats/{jid}/messages/{msgId}/pin",
+      fields: [chat, msgId, choice("Duration", "duration", "How long it is pinned", { "7d": "7 Days", "24h": "24 Hours", "30d": "30 Days" })],
     },
     {
       name: "React",
@@ -180,6 +192,16 @@ export const message: Resource = {
         ...quote,
         later,
       ],
+    },
+    { name: "Unpin", value: "unpin", action: "Unpin a message", method: "DELETE", path: "/api/chats/{jid}/messages/{msgId}/pin", fields: [chat, msgId] },
+    {
+      name: "Vote",
+      value: "vote",
+      action: "Vote in a poll",
+      description: "Set the account's vote in a poll. Without answers the vote is withdrawn.",
+      method: "POST",
+      path: "/api/chats/{jid}/messages/{msgId}/vote",
+      fields: [chat, msgId, answers],
     },
   ],
 };

@@ -31,14 +31,24 @@ func (l *link) catchUp(away time.Duration) {
 		l.m.log.Error().Err(err).Msg("cannot store the owner")
 	}
 	if l.m.storeLags.CompareAndSwap(true, false) {
-		l.catchUpPeople(ctx)
-		l.catchUpSettings(ctx)
-		for _, collection := range []appstate.WAPatchName{appstate.WAPatchRegularLow, appstate.WAPatchRegularHigh} {
-			l.catchUpMarks(ctx, collection)
-		}
+		l.catchUpShared(ctx, func() {
+			l.catchUpPeople(ctx)
+			l.catchUpSettings(ctx)
+			for _, collection := range []appstate.WAPatchName{appstate.WAPatchRegularLow, appstate.WAPatchRegularHigh} {
+				l.catchUpMarks(ctx, collection)
+			}
+		})
 	}
 	l.m.Groups.CatchUp(ctx, away)
 	l.catchUpBlocklist(away)
+}
+
+// catchUpShared saves parts of the state that the account's devices share. Calls that change it wait, so
+// that older names and settings do not overwrite newer ones.
+func (l *link) catchUpShared(ctx context.Context, save func()) {
+	if err := l.m.WhileUnchanged(ctx, save); err != nil {
+		l.m.storeLags.Store(true)
+	}
 }
 
 // catchUpPeople saves the session's identities and address book, including changes while the

@@ -103,6 +103,8 @@ func TestSaveName_StoresWhatWasAccepted(t *testing.T) {
 	if bridge.CodeOf(err) != bridge.CodeSendRefused || a.chatWith(friend).Name == "Sam Smith" {
 		t.Errorf("refused: %v, stored %q", err, a.chatWith(friend).Name)
 	}
-	a.device().FailQueries(simnet.IQFault{Namespace: "w:sync:app:state", LoseAnswer: true, HangUp: true, Times: 1})
-	a.saves(jidOf(friend), bridge.ContactName{Full: "Sam Smith", First: "Sam"})
+	for _, name := range []bridge.ContactName{{Full: "Sam Smith", First: "Sam"}, {}} {
+		a.device().FailQueries(simnet.IQFault{Namespace: "w:sync:app:state", LoseAnswer: true, HangUp: true, Times: 1})
+		a.saves(jidOf(friend), name)
+	}
 }

@@ -276,14 +276,16 @@ func (l *link) synced(e *events.AppStateSyncComplete) {
 		l.m.workers.Go(func() {
 			ctx, cancel := context.WithTimeout(l.ctx, catchUpTimeout)
 			defer cancel()
-			l.catchUpSettings(ctx)
-			l.catchUpMarks(ctx, e.Name)
+			l.catchUpShared(ctx, func() {
+				l.catchUpSettings(ctx)
+				l.catchUpMarks(ctx, e.Name)
+			})
 		})
 	case appstate.WAPatchCriticalUnblockLow:
 		l.m.workers.Go(func() {
 			ctx, cancel := context.WithTimeout(l.ctx, catchUpTimeout)
 			defer cancel()
-			l.catchUpPeople(ctx)
+			l.catchUpShared(ctx, func() { l.catchUpPeople(ctx) })
 		})
 	}
 }

@@ -33,19 +33,18 @@ func (c *Client) saveName(ctx context.Context, person bridge.JID, name bridge.Co
 	if err := change(ctx, patch); err != nil {
 		return err
 	}
+	if name.Full == "" { // before the store, because a login saves the session's names
+		for _, form := range []types.JID{number, lid} {
+			if err := c.ForgetName(ctx, form); err != nil {
+				return err
+			}
+		}
+	}
 	if err := c.s.save(bridge.Contact{JID: convert.JID(number), Name: &name.Full}); err != nil {
 		return err
 	}
 	if err := c.FollowState(ctx, patch.Type); err != nil { // the next change applies this one, too
 		c.s.o.Log.Warn().Str("chat", person.Redacted()).Str("error", bridge.Redact(err.Error())).Msg("a name was saved, but the change cannot be applied here yet")
-	}
-	if name.Full != "" {
-		return nil
-	}
-	for _, form := range []types.JID{number, lid} {
-		if err := c.ForgetName(ctx, form); err != nil {
-			return err
-		}
 	}
 	return nil
 }

@@ -107,6 +107,17 @@ func New(opts Options) *Sender {
 	return s
 }
 
+// WhileUnchanged calls f while no call changes the state that the account's devices share. It returns the
+// error of ctx if ctx ends before that.
+func (s *Sender) WhileUnchanged(ctx context.Context, f func()) error {
+	if err := s.changing.Acquire(ctx, 1); err != nil {
+		return err
+	}
+	defer s.changing.Release(1)
+	f()
+	return nil
+}
+
 // Run does the background work until ctx ends, and waits for its end.
 func (s *Sender) Run(ctx context.Context) {
 	s.workers.Go(func() { s.leftOut.run(ctx) })

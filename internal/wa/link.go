@@ -41,6 +41,8 @@ type link struct {
 
 	dialling chan struct{} // held by the one dial that whatsmeow is asked for
 
+	version atomic.Value // string, the client's version at the last login
+
 	mu     sync.Mutex
 	latest *dial // started last; guarded by mu
 	socket *dial // the dial of whatsmeow's current socket; guarded by mu
@@ -51,7 +53,8 @@ type notice struct {
 	kind     noticeKind
 	sentence string        // for lastError
 	after    time.Duration // how long to wait
-	at       time.Time     // when the client's version expires; zero if the expiry was withdrawn
+	at       time.Time     // when a client version expires; zero if the expiry was withdrawn
+	version  string        // that expires
 	code     string        // of a refusal
 }
 

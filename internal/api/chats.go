@@ -52,7 +52,7 @@ func getChat(in *input) (any, error) {
 
 // getGroup answers with the stored group and its present state at the network.
 func getGroup(in *input) (any, error) {
-	jid := in.pathGroup()
+	jid, asks := in.pathGroup(), in.choice("live")
 	if in.err == nil {
 		in.err = in.see(in.ctx(), jid)
 	}
@@ -64,11 +64,15 @@ func getGroup(in *input) (any, error) {
 		return nil, err
 	}
 	stored.Participants = notNull(stored.Participants)
+	var live *bridge.Group
+	if asks == nil || *asks {
+		live = in.liveGroup(in.r, stored)
+	}
 	return struct {
 		JID    bridge.JID         `json:"jid"`
 		Stored bridge.StoredGroup `json:"stored"`
 		Live   *bridge.Group      `json:"live"`
-	}{stored.JID, stored, in.liveGroup(in.r, stored)}, nil
+	}{stored.JID, stored, live}, nil
 }
 
 // liveGroup returns the present state of a group at the network; nil if it is unknown.

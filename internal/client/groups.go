@@ -21,6 +21,12 @@ func (c *Client) Group(ctx context.Context, jid bridge.JID) (GroupDetail, error)
 	return call[GroupDetail](ctx, c, http.MethodGet, groupPath(jid), nil)
 }
 
+// StoredGroup returns a group as it is stored, without asking the network.
+func (c *Client) StoredGroup(ctx context.Context, jid bridge.JID) (bridge.StoredGroup, error) {
+	detail, err := call[GroupDetail](ctx, c, http.MethodGet, groupPath(jid)+"?live=false", nil)
+	return detail.Stored, err
+}
+
 func groupPath(jid bridge.JID) string { return "/api/groups/" + jid.Escaped() }
 
 // CreateGroup creates a group with people. The response has the result for each person. For the

@@ -100,6 +100,7 @@ func (c *Console) eachRoute(handle func(pattern string, h func(http.ResponseWrit
 	post("/chats/{jid}/send", chats.Send)
 	post("/chats/{jid}/read", chats.MarkRead)
 	post("/chats/{jid}/transcribe", chats.Transcribe)
+	page("/chats/{jid}/closed", chats.ShowClosed)
 	page("/chats/{jid}/info", people.ShowGroup)
 	post("/chats/{jid}/info", people.ChangeGroup)
 	post("/chats/{jid}/participants", people.ChangeMembers)

@@ -30,6 +30,7 @@ async function open(message) {
 
 function show(message, items) {
   dialog.dataset.id = message.dataset.id;
+  if (!find("form.say")) find("[data-reply]", items)?.remove(); // nobody can write here
   find(".menu-items", dialog).replaceWith(items);
   quick.hidden = !message.dataset.can?.includes("react");
   showEmojis(false);

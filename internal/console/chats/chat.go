@@ -53,7 +53,9 @@ func ShowChat(req *frame.Request) (err error) {
 	}
 	markHits(bubbles, query)
 	page.Days = inDays(bubbles)
-	page.Composer = composerOf(req, page.Chat)
+	if page.Composer, err = composerOf(req, page.Chat); err != nil {
+		return err
+	}
 	if page.Change, err = changeOf(req, page.Chat.JID); err != nil {
 		return err
 	}

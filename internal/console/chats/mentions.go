@@ -24,7 +24,7 @@ func ListMentions(req *frame.Request) error {
 	if !req.Chat.IsGroup() || !req.Sends() {
 		return frame.ErrNotFound
 	}
-	detail, err := req.API.Group(req.Context(), req.Chat)
+	group, err := req.API.StoredGroup(req.Context(), req.Chat)
 	if err != nil {
 		return err
 	}
@@ -32,15 +32,15 @@ func ListMentions(req *frame.Request) error {
 	if err != nil {
 		return err
 	}
-	people := make([]bridge.JID, 0, len(detail.Stored.Participants))
-	for _, member := range detail.Stored.Participants {
+	people := make([]bridge.JID, 0, len(group.Participants))
+	for _, member := range group.Participants {
 		people = append(people, member.JID)
 	}
 	if err := n.LookUp(req, people); err != nil {
 		return err
 	}
 	members := []mentionable{}
-	for _, member := range detail.Stored.Participants {
+	for _, member := range group.Participants {
 		if member.JID != n.Me {
 			n.Learn(member.JID, member.DisplayName)
 			members = append(members, mentionableOf(member.JID, n))

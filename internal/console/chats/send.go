@@ -16,7 +16,7 @@ import (
 
 type composer struct {
 	On      bool
-	Off     string // why the visitor cannot write
+	Closed  closed // why not
 	Chat    bridge.JID
 	Group   bool
 	Key     string // idempotency key of the next send
@@ -28,19 +28,14 @@ type composer struct {
 var quickEmojis = []string{"👍", "❤️", "😂", "😮", "😢", "🙏"}
 
 // composerOf returns the form of a chat.
-func composerOf(req *frame.Request, chat bridge.Chat) composer {
+func composerOf(req *frame.Request, chat bridge.Chat) (composer, error) {
+	why, err := closedTo(req, chat)
 	c := composer{
-		On: req.Sends(), Off: req.NoSending(), Chat: chat.JID, Group: chat.IsGroup, Key: frame.NewKey(), MaxFile: req.Options.MaxFile,
+		On: why.Why == "", Closed: why, Chat: chat.JID, Group: chat.IsGroup, Key: frame.NewKey(), MaxFile: req.Options.MaxFile,
 		Later: req.Now().In(req.Zone()).Truncate(time.Hour).Add(2 * time.Hour).Format(localLayout),
 	}
-	if chat.JID.IsImport() {
-		c.On, c.Off = false, "This chat was imported from an export, so it’s for reading only."
-	}
-	if chat.JID.IsInterop() {
-		c.On, c.Off = false, "This person is on another messenger. You can read what they write, and answer on your phone."
-	}
 	c.Curl = view.Curl("POST", "/api/messages/send", client.Text{To: chat.JID, Text: "Hello"}, "-H "+view.ShellQuoted("Idempotency-Key: "+c.Key))
-	return c
+	return c, err
 }
 
 // Send sends a text, reaction, location, poll or contact.

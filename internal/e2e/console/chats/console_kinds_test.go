@@ -9,6 +9,7 @@ import (
 	"go.mau.fi/whatsmeow/proto/waE2E"
 	"google.golang.org/protobuf/proto"
 
+	"bridged/internal/bridge"
 	"bridged/internal/demo"
 	. "bridged/internal/e2e/harness"
 	. "bridged/internal/e2e/harness/browser"
@@ -59,4 +60,37 @@ func TestConsole_MessagesForThePhone(t *testing.T) {
 		v.WantInside("a message of a business", ".bubble *:not(.vh)")
 		shoot(v.Browser, fmt.Sprintf("kinds-%d", Evaluate[int](v.Browser, "innerWidth")))
 	})
+}
+
+// The composer says why it is closed before one writes, and opens and closes while one looks at it.
+func TestConsole_TheComposerSaysWhyItIsClosed(t *testing.T) {
+	t.Parallel()
+	v := Visit(t)
+	group := Must(v.Ben.CreateGroup(Within(t), simnet.GroupOptions{Subject: "News", Members: []*simnet.Phone{v.Owner}}))(t)
+	Say(t, v.Ben, group.JID(), "first news")
+	v.Stored(t, Say(t, v.Ben, group.JID(), "second news"))
+	v.Resize(390, 844, true)
+	v.OpenChat(group.JID())
+	v.WaitFor(`document.querySelector("form.say") && document.readyState === "complete"`)
+	closes := func(why string) {
+		t.Helper()
+		v.WaitFor(fmt.Sprintf(`document.querySelector("#composer")?.innerText.includes(%q) && !document.querySelector("form.say")`, why))
+		v.WantSeen("#composer .hint")
+	}
+	Must(0, group.SetAnnounce(Within(t), v.Ben, true))(t)
+	closes("Only admins can send messages here.")
+	shoot(v.Browser, "closed-390")
+	Must(0, group.SetAnnounce(Within(t), v.Ben, false))(t)
+	v.WaitFor(`document.querySelector("form.say")`)
+	Must(0, group.Remove(Within(t), v.Ben, v.Owner))(t)
+	closes("You’re no longer in this group.")
+
+	Say(t, v.Ben, v.Owner.PN(), "hello")
+	v.WantStored(v.Ben, "hello")
+	Must(0, v.Bridge.API.Block(Within(t), bridge.JID(v.Ben.PN().String()), "block"))(t)
+	v.OpenChat(v.Ben.PN())
+	closes("You blocked this contact.")
+	v.ClickOn("#composer .hint a")
+	v.Arrives(".page-person")
+	v.WantNoFaults()
 }

@@ -1,0 +1,79 @@
+package chats
+
+import (
+	"slices"
+
+	"bridged/internal/bridge"
+	"bridged/internal/console/frame"
+	"bridged/internal/console/names"
+)
+
+// closed says why nobody can write in a chat. The zero value means that one can.
+type closed struct {
+	Chat    bridge.JID
+	Why     string
+	Blocked bool // by the account, which can unblock the person
+}
+
+// closedTo returns why the visitor cannot write in a chat.
+func closedTo(req *frame.Request, chat bridge.Chat) (c closed, err error) {
+	c.Chat = chat.JID
+	switch {
+	case chat.JID.IsImport():
+		c.Why = "This chat was imported from an export, so it’s for reading only."
+	case chat.JID.IsInterop():
+		c.Why = "This person is on another messenger. You can read what they write, and answer on your phone."
+	case !req.Sends():
+		c.Why = req.NoSending()
+	case chat.IsGroup:
+		c.Why, err = closedGroup(req, chat.JID)
+	case chat.JID.IsPerson():
+		contact, err := req.API.Contact(req.Context(), chat.JID)
+		if err == nil && contact.IsBlocked {
+			c.Why, c.Blocked = "You blocked this contact.", true
+		}
+		return c, passed(err)
+	}
+	return c, passed(err)
+}
+
+// passed returns an error unless it means that the visitor cannot know: sending says it then.
+func passed(err error) error {
+	if code := bridge.CodeOf(err); code == bridge.CodeNotFound || code == bridge.CodeForbidden {
+		return nil
+	}
+	return err
+}
+
+// closedGroup returns why the account cannot write in a group, by what is stored about it.
+func closedGroup(req *frame.Request, jid bridge.JID) (string, error) {
+	group, err := req.API.StoredGroup(req.Context(), jid)
+	if err != nil {
+		return "", err
+	}
+	me, err := names.Me(req)
+	if err != nil || me == "" || len(group.Participants) == 0 {
+		return "", err
+	}
+	i := slices.IndexFunc(group.Participants, func(m bridge.Participant) bool { return m.JID == me })
+	switch {
+	case i < 0:
+		return "You’re no longer in this group.", nil
+	case group.IsAnnounce && !group.Participants[i].IsAdmin && !group.Participants[i].IsSuperAdmin:
+		return "Only admins can send messages here.", nil
+	}
+	return "", nil
+}
+
+// ShowClosed answers the script with why the visitor cannot write in a chat.
+func ShowClosed(req *frame.Request) error {
+	chat, _, err := chatOf(req, req.Chat)
+	if err != nil {
+		return err
+	}
+	c, err := closedTo(req, chat)
+	if err != nil {
+		return err
+	}
+	return req.PartOf("chat", "closed", c)
+}

@@ -149,6 +149,7 @@ func (c *Console) eachRoute(handle func(pattern string, h func(http.ResponseWrit
 	post("/scheduled/{id}", chats.ChangeScheduled)
 	post("/chats/{jid}/later", chats.SendLater)
 	live("/calls", setup.ShowCalls)
+	page("/ringing", setup.ShowRinging)
 	post("/calls/{id}/reject", setup.RejectCall)
 	live("/events", setup.ShowEvents)
 	live("/webhooks", setup.ShowWebhooks)

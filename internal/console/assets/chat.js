@@ -72,7 +72,7 @@ function take(fresh) {
   find("#unread", fresh)?.remove();
   // A picture that arrived before its album moves into it.
   for (const part of all(".album-part", fresh)) find(`.msg[id="${CSS.escape(part.id)}"]`, list)?.remove();
-  const items = all(".msg", fresh);
+  const items = all(".msg", fresh), lines = linesIn(fresh);
   const first = items.map((item) => document.getElementById(item.id)).find(Boolean);
   if (!first) list.replaceChildren(...all("#messages > .msg", document)); // the messages between are unknown
   const shown = all(".day-part .msg", list);
@@ -83,11 +83,33 @@ function take(fresh) {
     if (!known && item.matches(".in")) came++;
     before = known ? (i || known === shown[0] ? renew(known, item) : known) : insert(item, before);
   });
+  takeLines(lines);
   for (const day of all(".day", fresh)) {
     const known = find(`#${day.closest(".day-part").id} .day`, list);
     if (known && known.textContent !== day.textContent) known.textContent = day.textContent;
   }
   return first ? came : 0;
+}
+
+// linesIn returns the lines about calls and the group on a page, with the id of what is before each.
+const linesIn = (fresh) => all(".event-line", fresh).map((line) => ({ line, own: line.closest(".day-part"), before: line.previousElementSibling?.id }));
+
+// takeLines inserts new lines, replaces changed ones, and puts all where the page has them.
+function takeLines(lines) {
+  for (const { line, own, before } of lines) {
+    const known = document.getElementById(line.id), part = document.getElementById(own.id);
+    const one = known?.outerHTML === line.outerHTML ? known : line;
+    if (known !== one) known?.replaceWith(one);
+    const above = before && document.getElementById(before);
+    if (above && one.previousElementSibling !== above) above.after(one);
+    else if (!one.isConnected && part) find("ol", part).prepend(one);
+    else if (!one.isConnected) {
+      const day = own.cloneNode(false);
+      day.append(find(".day", own).cloneNode(true), document.createElement("ol"));
+      find("ol", day).append(one);
+      list.append(day);
+    }
+  }
 }
 
 // newest loads the newest messages, and messages with the given ids.

@@ -4,6 +4,7 @@ import "./forms.js";
 import "./chats.js";
 import "./finding.js";
 import "./notify.js";
+import "./calls.js";
 import "./chat.js";
 import "./place.js";
 import "./menu.js";

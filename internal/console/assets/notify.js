@@ -1,5 +1,6 @@
 // Unread chats in the title and on the app's badge, and notifications if they are on.
 import { all, ask, csrf, debounced, find, root } from "./base.js";
+import { renew, ring } from "./calls.js";
 import { listeners } from "./live.js";
 
 // The number of unread chats
@@ -42,11 +43,17 @@ async function lead() {
 // follow forwards the events after a cursor until the stream ends.
 function follow(cursor) {
   return new Promise((resolve) => {
-    const stream = new EventSource(root + "live?types=message.created,chat.updated&after=" + encodeURIComponent(cursor));
+    const stream = new EventSource(root + "live?types=message.created,chat.updated,call.created,call.updated&after=" + encodeURIComponent(cursor));
     stream.addEventListener("message.created", (event) => {
       wake();
       notify(JSON.parse(event.data));
     });
+    for (const type of ["call.created", "call.updated"]) {
+      stream.addEventListener(type, (event) => {
+        renew();
+        ring(JSON.parse(event.data), localStorage.getItem(wanted) && possible && Notification.permission === "granted");
+      });
+    }
     for (const type of ["chat.updated", "reset"]) stream.addEventListener(type, wake);
     stream.addEventListener("error", () => stream.readyState === EventSource.CLOSED && resolve());
   });

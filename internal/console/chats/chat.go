@@ -52,7 +52,11 @@ func ShowChat(req *frame.Request) (err error) {
 		return err
 	}
 	markHits(bubbles, query)
-	page.Days = inDays(bubbles)
+	lines, err := page.linesOf(req, messages)
+	if err != nil {
+		return err
+	}
+	page.Days = inDays(bubbles, lines, req.Clock())
 	if page.Composer, err = composerOf(req, page.Chat); err != nil {
 		return err
 	}

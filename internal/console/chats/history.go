@@ -13,18 +13,34 @@ import (
 // dayPart has the messages of one day under a heading.
 type dayPart struct {
 	Date, Name string
-	Bubbles    []bubble
+	Entries    []entry
 }
 
-// inDays divides bubbles by their days.
-func inDays(bubbles []bubble) (days []dayPart) {
-	for _, b := range bubbles {
-		date := b.Clock.Date(b.Timestamp)
+// entry is a message, or a line between messages.
+type entry struct {
+	*bubble
+	Line *line
+}
+
+// inDays divides bubbles and the lines between them by their days.
+func inDays(bubbles []bubble, lines []line, c view.Clock) (days []dayPart) {
+	add := func(at bridge.Time, e entry) {
+		date := c.Date(at)
 		if len(days) == 0 || days[len(days)-1].Date != date {
-			days = append(days, dayPart{Date: date, Name: b.Clock.Day(b.Timestamp)})
+			days = append(days, dayPart{Date: date, Name: c.Day(at)})
 		}
 		last := &days[len(days)-1]
-		last.Bubbles = append(last.Bubbles, b)
+		last.Entries = append(last.Entries, e)
+	}
+	for i := range bubbles {
+		for len(lines) > 0 && lines[0].At.Before(bubbles[i].Timestamp.Time) {
+			add(lines[0].At, entry{Line: &lines[0]})
+			lines = lines[1:]
+		}
+		add(bubbles[i].Timestamp, entry{bubble: &bubbles[i]})
+	}
+	for i := range lines {
+		add(lines[i].At, entry{Line: &lines[i]})
 	}
 	return days
 }

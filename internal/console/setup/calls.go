@@ -2,6 +2,7 @@ package setup
 
 import (
 	"net/url"
+	"slices"
 
 	"bridged/internal/bridge"
 	"bridged/internal/console/frame"
@@ -61,6 +62,16 @@ func calls(req *frame.Request, q bridge.CallQuery) (rows []callRow, next *string
 		rows = append(rows, row)
 	}
 	return rows, page.NextCursor, nil
+}
+
+// ShowRinging answers the script with the calls that are ringing.
+func ShowRinging(req *frame.Request) error {
+	rows, _, err := calls(req, bridge.CallQuery{Limit: 10})
+	if err != nil {
+		return err
+	}
+	rows = slices.DeleteFunc(rows, func(row callRow) bool { return row.State != bridge.CallRinging })
+	return req.PartOf("calls", "ringing", rows)
 }
 
 // RejectCall declines a ringing call.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"go.mau.fi/whatsmeow/proto/waE2E"
@@ -93,4 +94,43 @@ func TestConsole_TheComposerSaysWhyItIsClosed(t *testing.T) {
 	v.ClickOn("#composer .hint a")
 	v.Arrives(".page-person")
 	v.WantNoFaults()
+}
+
+// Calls and changes of a group are lines in their chats. A ringing call is a bar on every page, from which it is declined.
+func TestConsole_CallsAndChangesAreLines(t *testing.T) {
+	AtBothSizes(t, func(t *testing.T, v Visited) {
+		group := Must(v.Ben.CreateGroup(Within(t), simnet.GroupOptions{Subject: "News", Members: []*simnet.Phone{v.Owner}}))(t)
+		v.Stored(t, Say(t, v.Ben, group.JID(), "first news"))
+		width := Evaluate[int](v.Browser, "innerWidth")
+		v.OpenChat(group.JID())
+		v.WaitFor(`document.querySelector(".msg") && document.readyState === "complete"`)
+		Must(0, group.SetSubject(Within(t), v.Ben, "Good news"))(t)
+		v.WaitFor(`[...document.querySelectorAll(".event-line")].at(-1)?.innerText.includes("Ben changed the group name to “Good news”")`)
+		Must(0, group.Add(Within(t), v.Ben, v.Anna))(t)
+		v.WaitFor(`[...document.querySelectorAll(".event-line")].at(-1).innerText.includes("Ben added")`)
+		Say(t, v.Ben, group.JID(), "second news")
+		v.WantText("second news")
+		shape := `[...document.querySelectorAll("#messages .msg, #messages .event-line")].map(one => one.className.split(" ")[0]).join(" ")`
+		seen := Evaluate[string](v.Browser, shape)
+		v.OpenChat(group.JID())
+		v.WaitFor(`document.querySelectorAll(".msg").length === 2 && document.readyState === "complete"`)
+		if again := Evaluate[string](v.Browser, shape); again != seen || strings.Count(again, "event-line") != 3 {
+			t.Errorf("the lines are %q, and %q once the page is loaded again", seen, again)
+		}
+		shoot(v.Browser, fmt.Sprintf("lines-%d", width))
+
+		Say(t, v.Ben, v.Owner.PN(), "I will call you")
+		v.WantStored(v.Ben, "I will call you")
+		v.Open("/console/settings")
+		v.WaitFor(`document.readyState === "complete"`)
+		call := Must(v.Ben.Call(Within(t), v.Owner, simnet.CallOptions{}))(t)
+		v.WaitFor(`document.querySelector(".ringing-call")?.innerText.includes("Ben")`)
+		v.OpenChat(v.Ben.PN())
+		v.WaitFor(`document.querySelector(".event-line")?.innerText.includes("Incoming voice call")`)
+		v.WantInside("a ringing call", ".ringing-call *:not(svg *)")
+		shoot(v.Browser, fmt.Sprintf("ringing-%d", width))
+		v.ClickOn(".ringing-call button")
+		Must(call.WaitRejected(Within(t)))(t)
+		v.WaitFor(`!document.querySelector(".ringing-call") && document.querySelector(".event-line").innerText.includes("Declined voice call")`)
+	})
 }

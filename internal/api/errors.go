@@ -41,7 +41,7 @@ func (s *server) handle(h handler) http.HandlerFunc {
 			answer, status = a.asked, http.StatusAccepted
 		}
 		if err == nil && answer != nil {
-			err = s.write(w, r, status, answer)
+			err = in.write(status, answer)
 		}
 		if err != nil {
 			s.fail(w, r, err)
@@ -59,6 +59,14 @@ func (s *server) exact(h handler) http.HandlerFunc {
 			err = in.err
 		}
 		return answer, err
+	})
+}
+
+// tagged handles a route whose answer has an ETag.
+func (s *server) tagged(h handler) http.HandlerFunc {
+	return s.handle(func(in *input) (any, error) {
+		in.tagged = true
+		return h(in)
 	})
 }
 
@@ -94,7 +102,7 @@ func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if wait > 0 {
 		w.Header().Set("Retry-After", retryAfter(wait))
 	}
-	_ = s.write(w, r, status, struct { // its texts can be encoded
+	_ = (&input{w: w, r: r}).write(status, struct { // its texts can be encoded
 		Error   string      `json:"error"`
 		Code    bridge.Code `json:"code"`
 		Changed []string    `json:"changed,omitempty"` // before it failed
@@ -126,10 +134,19 @@ func wentAway(r *http.Request, err error) bool {
 	return r.Context().Err() != nil && errors.Is(err, context.Canceled)
 }
 
-// begun reports whether the header of the answer was written. The writer of the access log knows.
+// begun reports whether the header of the answer was written. The writer of the access log knows, which
+// may be inside others.
 func begun(w http.ResponseWriter) bool {
-	writer, ok := w.(interface{ Status() int })
-	return ok && writer.Status() != 0
+	for {
+		if logged, ok := w.(interface{ Status() int }); ok {
+			return logged.Status() != 0
+		}
+		outer, ok := w.(interface{ Unwrap() http.ResponseWriter })
+		if !ok {
+			return false
+		}
+		w = outer.Unwrap()
+	}
 }
 
 // retryAfter formats a wait in seconds, rounded up.
@@ -138,15 +155,21 @@ func retryAfter(wait time.Duration) string {
 }
 
 // write answers with v as JSON. It does not fail if the caller no longer reads.
-func (s *server) write(w http.ResponseWriter, r *http.Request, status int, v any) error {
+func (q *input) write(status int, v any) error {
 	body, err := bridge.EncodeJSON(v)
-	if err != nil {
-		return err
+	if err == nil {
+		q.writeText(status, "application/json", append(body, '\n'))
 	}
-	body = append(body, '\n')
-	beginAnswer(w, status, "application/json", len(body))
-	writePiece(w, r, body)
-	return nil
+	return err
+}
+
+// writeText answers with a whole text, or with 304 if the caller has it already.
+func (q *input) writeText(status int, contentType string, text []byte) {
+	if q.tagged && front.Unchanged(q.w, q.r, text) {
+		return
+	}
+	beginAnswer(q.w, status, contentType, len(text))
+	writePiece(q.w, q.r, text)
 }
 
 // beginAnswer writes the header of an answer and sets the deadline for reading all of it. A

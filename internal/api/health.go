@@ -99,9 +99,7 @@ var Document []byte
 
 // getDocument answers with the document. It needs no token because it contains no data.
 func getDocument(in *input) (any, error) {
-	text := in.document.YAML()
-	beginAnswer(in.w, http.StatusOK, "application/yaml", len(text))
-	writePiece(in.w, in.r, text)
+	in.writeText(http.StatusOK, "application/yaml", in.document.YAML())
 	return nil, nil
 }
 
@@ -110,7 +108,6 @@ func getDocumentAsJSON(in *input) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	beginAnswer(in.w, http.StatusOK, "application/json", len(document))
-	writePiece(in.w, in.r, document)
+	in.writeText(http.StatusOK, "application/json", document)
 	return nil, nil
 }

@@ -33,6 +33,7 @@ type input struct {
 	values url.Values    // the parameters; nil until one is read
 	known  []string      // the names of parameters that were read
 	exact  bool          // refuses parameters that are not read
+	tagged bool          // the answer has an ETag
 	memory *front.Memory // of a list; nil for no list
 
 	ignored []string // names in the body that the request does not have

@@ -25,6 +25,8 @@ func (s *server) routes() chi.Router {
 	administer := manage.With(allChats)                                 // changes the account
 	everywhere := r.With(s.needs(bridge.ScopeSend), allChats, sendGate) // sends, and not to one chat
 	owner := administer.With(sendGate)                                  // changes what others see of the account
+	compress := front.Compress()
+	texts := read.With(compress) // shows much text, and no secret
 	history := manage.With(s.needs(bridge.ScopeRead), s.gate(func(bridge.Token) error { return s.historyGate() }))
 
 	// Diagnostics
@@ -32,8 +34,8 @@ func (s *server) routes() chi.Router {
 	account.Get("/readyz", s.handle(getReadiness))
 	account.Method(http.MethodGet, "/metrics", s.metrics.Handler())
 	if !s.WithoutPages {
-		r.Get("/openapi.yaml", s.handle(getDocument))
-		r.Get("/openapi.json", s.handle(getDocumentAsJSON))
+		r.With(compress).Get("/openapi.yaml", s.tagged(getDocument))
+		r.With(compress).Get("/openapi.json", s.tagged(getDocumentAsJSON))
 	}
 
 	account.Get("/api/stats", s.exact(getStats))
@@ -46,23 +48,23 @@ func (s *server) routes() chi.Router {
 	administer.Post("/api/auth/logout", s.handle(logout))
 
 	// Reading
-	read.Get("/api/chats", s.handle(listChats))
-	read.Get("/api/chats/{jid}", s.handle(getChat))
+	texts.Get("/api/chats", s.handle(listChats))
+	texts.Get("/api/chats/{jid}", s.tagged(getChat))
 	read.Get("/api/chats/{jid}/export", s.exact(exportChat))
-	read.Get("/api/chats/{jid}/messages", s.exact(listMessages))
-	read.Get("/api/chats/{jid}/messages/{msgId}", s.handle(getMessage))
-	read.Get("/api/groups/{jid}", s.handle(getGroup))
-	read.Get("/api/groups/{jid}/messages", s.handle(listGroupMessages))
-	read.Get("/api/messages/individual/{jid}", s.handle(listIndividualMessages))
-	read.Get("/api/messages/search", s.handle(searchMessages))
+	texts.Get("/api/chats/{jid}/messages", s.exact(listMessages))
+	texts.Get("/api/chats/{jid}/messages/{msgId}", s.tagged(getMessage))
+	texts.Get("/api/groups/{jid}", s.tagged(getGroup))
+	texts.Get("/api/groups/{jid}/messages", s.handle(listGroupMessages))
+	texts.Get("/api/messages/individual/{jid}", s.handle(listIndividualMessages))
+	texts.Get("/api/messages/search", s.handle(searchMessages))
 
 	// People
-	read.Get("/api/contacts", s.exact(listContacts))
-	read.Get("/api/contacts/{jid}", s.handle(getContact))
+	texts.Get("/api/contacts", s.exact(listContacts))
+	texts.Get("/api/contacts/{jid}", s.tagged(getContact))
 	read.Get("/api/contacts/{jid}/picture", s.handle(getContactPicture))
 	read.Get("/api/contacts/{jid}/profile", s.handle(getProfile))
 	read.Get("/api/groups/{jid}/picture", s.handle(getGroupPicture))
-	read.Post("/api/contacts/check", s.handle(checkNumbers))
+	texts.Post("/api/contacts/check", s.handle(checkNumbers))
 	send.Patch("/api/contacts/{jid}", s.handle(updateContact))
 	send.Post("/api/contacts/{jid}/block", s.handle(blockContact))
 	send.Delete("/api/contacts/{jid}/block", s.handle(unblockContact))
@@ -79,12 +81,12 @@ func (s *server) routes() chi.Router {
 
 	// Exported chats
 	manage.Post("/api/imports", s.handle(importChat))
-	manage.Get("/api/imports/{id}", s.handle(getImport))
-	manage.Get("/api/imports", s.exact(listImports))
+	manage.With(compress).Get("/api/imports/{id}", s.handle(getImport))
+	manage.With(compress).Get("/api/imports", s.exact(listImports))
 	manage.Delete("/api/imports/{id}", s.handle(endImport))
 
 	// Events
-	read.Get("/api/events", s.exact(listEvents))
+	texts.Get("/api/events", s.exact(listEvents))
 	manage.Get("/api/webhooks", s.exact(listWebhooks))
 	manage.With(s.needs(bridge.ScopeRead)).Post("/api/webhooks", s.handle(createWebhook))
 	manage.Get("/api/webhooks/{id}", s.handle(getWebhook))
@@ -121,8 +123,8 @@ func (s *server) routes() chi.Router {
 	send.Post("/api/messages/send-contact", s.handle(sendContact))
 
 	// Messages that are sent later
-	read.Get("/api/scheduled", s.exact(listScheduled))
-	read.Get("/api/scheduled/{msgId}", s.handle(getScheduled))
+	texts.Get("/api/scheduled", s.exact(listScheduled))
+	texts.Get("/api/scheduled/{msgId}", s.handle(getScheduled))
 	send.Patch("/api/scheduled/{msgId}", s.handle(updateScheduled))
 	send.Delete("/api/scheduled/{msgId}", s.handle(cancelScheduled))
 	send.Post("/api/scheduled/{msgId}/send", s.handle(sendScheduled))
@@ -147,14 +149,14 @@ func (s *server) routes() chi.Router {
 	send.Put("/api/groups/{jid}/picture", s.handle(setGroupPicture))
 	send.Delete("/api/groups/{jid}/picture", s.handle(removeGroupPicture))
 	send.Post("/api/groups/{jid}/participants", s.handle(changeParticipants))
-	read.Get("/api/groups/{jid}/requests", s.exact(listJoinRequests))
+	texts.Get("/api/groups/{jid}/requests", s.exact(listJoinRequests))
 	send.Post("/api/groups/{jid}/requests", s.handle(decideJoinRequests))
 	send.Post("/api/groups/{jid}/leave", s.handle(leaveGroup))
 	read.Get("/api/groups/{jid}/invite", s.handle(getInvite))
 	send.Delete("/api/groups/{jid}/invite", s.handle(revokeInvite))
 
 	// Calls
-	read.Get("/api/calls", s.exact(listCalls))
+	texts.Get("/api/calls", s.exact(listCalls))
 	send.Post("/api/calls/{id}/reject", s.handle(rejectCall))
 
 	// Media

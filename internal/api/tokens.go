@@ -145,7 +145,7 @@ func deleteToken(in *input) (any, error) {
 		return nil, err
 	}
 	in.Webhooks.Forget(removed.Webhooks)
-	err = in.write(in.w, in.r, http.StatusOK, done{true})
+	err = in.write(http.StatusOK, done{true})
 	defer in.Schedule.Wake()
 	in.tokens.Revoke(removed.Tokens) // after the answer, as the caller's own token may be among them
 	return nil, err

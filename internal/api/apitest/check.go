@@ -2,6 +2,7 @@ package apitest
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"encoding/json"
 	"errors"
@@ -67,10 +68,23 @@ func (c *checker) RoundTrip(req *http.Request) (*http.Response, error) {
 			return nil, err
 		}
 	}
+	if received != nil && resp.Header.Get("Content-Encoding") == "gzip" {
+		if received, err = unzipped(received); err != nil {
+			return nil, err
+		}
+	}
 	if err := c.check(req, sent, resp, received); err != nil {
 		c.t.Errorf("%s %s answered %d against openapi.yaml: %v\n%s", req.Method, req.URL.EscapedPath(), resp.StatusCode, err, received)
 	}
 	return resp, nil
+}
+
+func unzipped(body []byte) ([]byte, error) {
+	from, err := gzip.NewReader(bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(from)
 }
 
 // readBody reads a body and replaces it with a copy.

@@ -150,17 +150,7 @@ func NotModified(w http.ResponseWriter, r *http.Request, m bridge.Message) bool 
 // a tag was only sent if the hash was right. In all other cases, and with If-Match,
 // [http.ServeContent] compares with the hash of the stored file.
 func alreadyHas(r *http.Request, m *bridge.Media) bool {
-	if r.Header.Get("If-Match") != "" || len(m.Ref.FileSHA256) == 0 {
-		return false
-	}
-	for _, line := range r.Header.Values("If-None-Match") {
-		for tag := range strings.SplitSeq(line, ",") {
-			if tag = strings.TrimPrefix(strings.TrimSpace(tag), "W/"); tag == etag(m.Ref.FileSHA256) {
-				return true
-			}
-		}
-	}
-	return false
+	return r.Header.Get("If-Match") == "" && len(m.Ref.FileSHA256) > 0 && front.HasTag(r, etag(m.Ref.FileSHA256))
 }
 
 // describe sets the headers with the type and the name of a file.

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"bridged/internal/api/callers"
 	"bridged/internal/api/content"
@@ -36,14 +34,14 @@ func pathHook(in *input) (bridge.Hook, error) {
 }
 
 func createHook(in *input) (any, error) {
-	var req hookRequest
+	var req content.HookChange
 	in.body(&req, strict)
 	if req.RotateKey {
 		in.refuse("rotateKey is for existing hooks only; a new one gets a new key anyway")
 	}
 	hook := bridge.Hook{Enabled: true, Token: in.caller().ID}
 	if in.err == nil {
-		in.err = req.apply(&hook)
+		in.err = req.Apply(&hook)
 	}
 	if in.err == nil {
 		in.err = in.see(in.ctx(), hook.Chat)
@@ -74,7 +72,7 @@ func updateHook(in *input) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	var req hookRequest
+	var req content.HookChange
 	if in.body(&req, strict); in.err != nil {
 		return nil, in.err
 	}
@@ -87,7 +85,7 @@ func updateHook(in *input) (any, error) {
 		if req.RotateKey {
 			hook.KeyHash = hash
 		}
-		if err := req.apply(hook); err != nil {
+		if err := req.Apply(hook); err != nil {
 			return err
 		}
 		if maker != nil && maker.Chats != nil && !in.isAmong(hook.Chat, maker.Chats) { // a hook may not do more than its creator
@@ -148,59 +146,4 @@ func previewHook(in *input) (any, error) {
 	return struct {
 		Text string `json:"text"`
 	}{text}, err
-}
-
-const maxHookSecret = 256 // characters
-
-// hookRequest creates or changes a hook. Omitted fields do not change; null removes the secret.
-type hookRequest struct {
-	Name      *string         `json:"name"`
-	ChatJID   *string         `json:"chatJid"`
-	Template  *string         `json:"template"`
-	Secret    json.RawMessage `json:"secret"`
-	Enabled   *bool           `json:"enabled"`
-	RotateKey bool            `json:"rotateKey"`
-}
-
-// apply sets the fields that the request has.
-func (req hookRequest) apply(hook *bridge.Hook) error {
-	if req.Name != nil {
-		hook.Name = strings.TrimSpace(*req.Name)
-	}
-	if err := content.CheckName(hook.Name, "hook"); err != nil {
-		return err
-	}
-	if given := string(hook.Chat); req.ChatJID != nil || given == "" {
-		var err error
-		set(&given, req.ChatJID)
-		if hook.Chat, err = content.ParseDestination("chatJid", given); err != nil {
-			return err
-		}
-	}
-	set(&hook.Template, req.Template)
-	if _, err := hooks.Parse(hook.Template); err != nil {
-		return err
-	}
-	set(&hook.Enabled, req.Enabled)
-	return req.applySecret(hook)
-}
-
-// applySecret sets or removes the secret. An empty one counts as omitted.
-func (req hookRequest) applySecret(hook *bridge.Hook) error {
-	if req.Secret == nil {
-		return nil
-	}
-	var secret *string
-	if err := json.Unmarshal(req.Secret, &secret); err != nil {
-		return bridge.Invalid("secret must be a string or null")
-	}
-	switch {
-	case secret == nil:
-		hook.Secret = ""
-	case utf8.RuneCountInString(*secret) > maxHookSecret || strings.ContainsFunc(*secret, unicode.IsControl):
-		return bridge.Invalid("secret must have at most %d characters, without control characters", maxHookSecret)
-	case *secret != "":
-		hook.Secret = *secret
-	}
-	return nil
 }

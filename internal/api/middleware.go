@@ -1,9 +1,7 @@
 package api
 
 import (
-	"cmp"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 
@@ -100,25 +98,11 @@ func errNoRoute() error { return bridge.NotFound("there is no such route; see /o
 // wrongMethod answers 405. chi also calls it for unknown methods on unknown paths.
 func wrongMethod(routes chi.Routes) handler {
 	return func(in *input) (any, error) {
-		allowed := methodsOf(routes, in.r)
+		allowed := front.MethodsOf(routes, in.r)
 		if len(allowed) == 0 {
 			return nil, errNoRoute()
 		}
 		in.w.Header().Set("Allow", strings.Join(allowed, ", "))
 		return nil, bridge.Fail(bridge.CodeMethodNotAllowed, "this route allows %s", strings.Join(allowed, ", "))
 	}
-}
-
-func methodsOf(routes chi.Routes, r *http.Request) []string {
-	path := cmp.Or(r.URL.RawPath, r.URL.Path)
-	var allowed []string
-	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
-		if routes.Match(chi.NewRouteContext(), method, path) {
-			allowed = append(allowed, method)
-		}
-	}
-	if len(allowed) > 0 && allowed[0] == http.MethodGet {
-		allowed = slices.Insert(allowed, 1, http.MethodHead) // see headAsGet
-	}
-	return allowed
 }

@@ -13,7 +13,7 @@ import (
 // routes returns the router of all routes, in the document's order.
 func (s *server) routes() chi.Router {
 	r := chi.NewRouter()
-	r.Use(s.observe, secure, s.authenticate, s.document.Announces(r), headAsGet)
+	r.Use(s.observe, front.Secure, s.authenticate, s.document.Announces(r), front.HeadAsGet)
 	r.NotFound(s.handle(unknownRoute))
 	r.MethodNotAllowed(s.handle(wrongMethod(r)))
 
@@ -168,23 +168,4 @@ func (s *server) routes() chi.Router {
 // protected reports whether a path needs a token, even to find out whether it exists.
 func protected(path string) bool {
 	return path == "/readyz" || path == "/metrics" || path == "/api" || strings.HasPrefix(path, "/api/")
-}
-
-// secure sets the headers of all answers, and the deadline for the body.
-func secure(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		front.SecureHeader(w.Header())
-		front.StartBody(w, r)
-		next.ServeHTTP(w, r)
-	})
-}
-
-// headAsGet routes HEAD to the handlers of GET. chi's own middleware would link net/http/pprof.
-func headAsGet(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method == http.MethodHead {
-			chi.RouteContext(r.Context()).RouteMethod = http.MethodGet
-		}
-		next.ServeHTTP(w, r)
-	})
 }

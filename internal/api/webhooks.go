@@ -3,7 +3,6 @@ package api
 import (
 	"cmp"
 	"encoding/json"
-	"maps"
 	"slices"
 
 	"bridged/internal/api/callers"
@@ -54,7 +53,7 @@ func createWebhook(in *input) (any, error) {
 	if req.NewSecret {
 		in.refuse("rotateSecret is for existing webhooks only; a new one gets a new secret anyway")
 	}
-	after := req.after(in)
+	after := afterOf(in, req)
 	if in.err != nil {
 		return nil, in.err
 	}
@@ -82,17 +81,17 @@ func updateWebhook(in *input) (any, error) {
 	if req.After != nil {
 		in.refuse("after is for new webhooks only; this one keeps its place")
 	}
-	if caller := in.caller().ID; caller != 0 && caller != present.Token && req.leaks(present) {
+	if caller := in.caller().ID; caller != 0 && caller != present.Token && req.Leaks(present) {
 		in.refuse("url: another token made this webhook, whose secrets may not go elsewhere: give formatOptions with all values of headers and verifyToken, too")
 	}
 	if in.err != nil {
 		return nil, in.err
 	}
 	if req.DryRun {
-		hook, err := in.Webhooks.CheckUpdate(in.ctx(), id, req.moves(), change)
+		hook, err := in.Webhooks.CheckUpdate(in.ctx(), id, req.Moves(), change)
 		return showWebhook(in, hook), err
 	}
-	hook, err := in.Webhooks.Update(in.ctx(), id, req.moves(), change)
+	hook, err := in.Webhooks.Update(in.ctx(), id, req.Moves(), change)
 	if req.Secret != nil {
 		return withSecret{showWebhook(in, hook), hook.Secret}, err
 	}
@@ -146,50 +145,9 @@ func pathWebhookID(in *input) int64 {
 	return keep(in, hook.ID, err)
 }
 
-// webhookRequest is a body that creates or changes a webhook. DryRun only checks whether this
-// would be refused. A field that is omitted or null has its default or does not change, except
-// that a fromMe of null means any.
-type webhookRequest struct {
-	URL          *string          `json:"url"`
-	Types        *[]string        `json:"types"`
-	Chats        *[]string        `json:"chats"`
-	ExcludeChats *[]string        `json:"excludeChats"`
-	ChatType     *bridge.ChatType `json:"chatType"`
-	FromMe       json.RawMessage  `json:"fromMe"`
-	Chat         *string          `json:"chat"` // the only one of chats
-
-	Format  *bridge.WebhookFormat `json:"format"`
-	Options *bridge.FormatOptions `json:"formatOptions"`
-
-	AllowPrivate *bool           `json:"allowPrivate"`
-	Enabled      *bool           `json:"enabled"`
-	Secret       *string         `json:"secret"`
-	NewSecret    bool            `json:"rotateSecret"`
-	After        json.RawMessage `json:"after"`
-	DryRun       bool            `json:"dryRun"`
-}
-
-// moves reports whether the request may change where a webhook posts, or in which form.
-func (req webhookRequest) moves() bool {
-	return req.URL != nil || req.AllowPrivate != nil || req.Format != nil || req.Options != nil
-}
-
-// leaks reports whether the request would post secrets that the API does not show to another
-// address.
-func (req webhookRequest) leaks(present bridge.Webhook) bool {
-	if req.URL == nil || *req.URL == present.URL {
-		return false
-	}
-	after, shown := present.Options, bridge.FormatOptions{}
-	if req.Options != nil {
-		after, shown = req.Options.WithSecretsOf(present.Options), *req.Options
-	}
-	return after.VerifyToken != shown.VerifyToken || !maps.Equal(after.Headers, shown.Headers)
-}
-
-// decodeWebhook reads a webhookRequest, and returns it with the change that it describes. It
+// decodeWebhook reads a content.WebhookChange, and returns it with the change that it describes. It
 // creates a new secret if the request has rotateSecret.
-func decodeWebhook(in *input) (req webhookRequest, change func(*bridge.Webhook)) {
+func decodeWebhook(in *input) (req content.WebhookChange, change func(*bridge.Webhook)) {
 	in.body(&req, strict)
 	if req.Secret != nil && *req.Secret == "" {
 		req.Secret = nil
@@ -233,15 +191,15 @@ func decodeWebhook(in *input) (req webhookRequest, change func(*bridge.Webhook))
 		in.refuse("fromMe must be true, false, or null for any")
 	}
 	return req, func(w *bridge.Webhook) {
-		set(&w.URL, req.URL)
-		set(&w.AllowPrivate, req.AllowPrivate)
-		set(&w.Enabled, req.Enabled)
-		set(&w.Secret, req.Secret)
-		set(&w.Types, types)
-		set(&w.Chats, chats)
-		set(&w.ExcludeChats, excluded)
-		set(&w.ChatType, req.ChatType)
-		set(&w.Format, req.Format)
+		content.Set(&w.URL, req.URL)
+		content.Set(&w.AllowPrivate, req.AllowPrivate)
+		content.Set(&w.Enabled, req.Enabled)
+		content.Set(&w.Secret, req.Secret)
+		content.Set(&w.Types, types)
+		content.Set(&w.Chats, chats)
+		content.Set(&w.ExcludeChats, excluded)
+		content.Set(&w.ChatType, req.ChatType)
+		content.Set(&w.Format, req.Format)
 		if req.Options != nil {
 			earlier := w.Options
 			if w.Format != bridge.FormatCloud {
@@ -252,13 +210,6 @@ func decodeWebhook(in *input) (req webhookRequest, change func(*bridge.Webhook))
 		if req.FromMe != nil { // null is any
 			w.FromMe = fromMe
 		}
-	}
-}
-
-// set sets a field if the request has a value.
-func set[T any](field, value *T) {
-	if value != nil {
-		*field = *value
 	}
 }
 
@@ -292,8 +243,8 @@ func (q *input) filterChats(field string, values *[]string) *[]bridge.JID {
 	return &chats
 }
 
-// after returns the event after which a new webhook begins; negative for the end of the log.
-func (req webhookRequest) after(in *input) int64 {
+// afterOf returns the event after which a new webhook begins; negative for the end of the log.
+func afterOf(in *input, req content.WebhookChange) int64 {
 	var after string
 	if json.Unmarshal(req.After, &after) != nil {
 		after = string(req.After) // a number, or nothing

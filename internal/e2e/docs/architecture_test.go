@@ -121,7 +121,7 @@ var ours = map[string][]string{
 	"internal/api":              {"internal/api/answer", "internal/api/callers", "internal/api/content", "internal/api/download", "internal/api/export", "internal/api/front", "internal/api/metrics", "internal/api/openapi", "internal/api/stream", "internal/bridge", "internal/chatimport", "internal/intake", "internal/store", "internal/media", "internal/media/files", "internal/media/probe", "internal/schedule", "internal/webhook", "internal/webhook/format", "internal/hooks"},
 	"internal/api/apitest":      {"internal/api"},
 	"internal/api/answer":       {"internal/bridge"},
-	"internal/api/content":      {"internal/bridge", "internal/media"},
+	"internal/api/content":      {"internal/bridge", "internal/hooks", "internal/media"},
 	"internal/schedule":         {"internal/bridge", "internal/media/disk", "internal/store"},
 	"internal/api/callers":      {"internal/bridge", "internal/store"},
 	"internal/api/download":     {"internal/api/front", "internal/bridge", "internal/media/files", "internal/media/probe"},

@@ -15,8 +15,10 @@ import (
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/inspector"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 
@@ -24,7 +26,7 @@ import (
 )
 
 // Browser is a tab of a real browser. It records the faults of pages: errors in the console, which include
-// violations of the content security policy, and requests to other sites.
+// violations of the content security policy, dialogs, and requests to other sites.
 type Browser struct {
 	T    testing.TB
 	ctx  context.Context
@@ -147,6 +149,13 @@ func (b *Browser) notice(event any) {
 		if e.Type == "error" || e.Type == "warning" {
 			fault = fmt.Sprintf("console: %v", e.Args)
 		}
+	case *page.EventJavascriptDialogOpening:
+		fault = fmt.Sprintf("a dialog (%s) at %s: %s", e.Type, e.URL, e.Message)
+		go func() { // outside of the goroutine that delivers events
+			_, _ = chromedp.Call(b.ctx, page.HandleJavaScriptDialog, page.HandleJavaScriptDialogParams{Accept: true}) // it is a fault already
+		}()
+	case *inspector.EventTargetCrashed:
+		fault = "the page has crashed"
 	case *network.EventRequestWillBeSent:
 		at := e.Request.URL
 		if at != b.Base && !strings.HasPrefix(at, b.Base+"/") && !strings.HasPrefix(at, "data:") && at != "about:blank" {
@@ -225,13 +234,15 @@ func Got[T any](b *Browser, action chromedp.Action[T]) T {
 	return value
 }
 
-// describe returns the browser's address and text, for failures.
+// describe returns the page's faults, its address and text, for failures.
 func (b *Browser) describe() string {
 	text, err := inBrowser(b, chromedp.Evaluate[string]("location.href + '\\n' + document.body.innerText.slice(0, 2000)"))
 	if err != nil {
-		return err.Error()
+		text = err.Error()
 	}
-	return text
+	b.Mu.Lock()
+	defer b.Mu.Unlock()
+	return strings.Join(append(slices.Clone(b.Faults), text), "\n")
 }
 
 // Open loads a page and waits until it is ready.

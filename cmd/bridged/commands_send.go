@@ -159,13 +159,18 @@ func (e *environment) editCommand() *cobra.Command {
 
 func (e *environment) deleteCommand() *cobra.Command {
 	var what shell.Target
+	var forMe bool
 	const help = "Delete a message for everyone." + messageHelp + "\nIt is one of the account's, or any of a group that the account administers."
 	c := e.shellCommand("delete <chat> <message>", help, func(ctx context.Context, s *shell.Shell, args []string) error {
 		what.Chat, what.Message = args[0], args[1]
+		if forMe {
+			return s.DeleteForMe(ctx, what)
+		}
 		return s.Delete(ctx, what)
 	})
+	c.Flags().BoolVar(&forMe, "for-me", false, "Delete any message, on the account's own devices only")
 	addKey(c.Flags(), &what.Key)
-	return example(c, "bridged delete +15557654321 3EB0A1B2C3D4E5F60718")
+	return example(c, "bridged delete +15557654321 3EB0A1B2C3D4E5F60718", "bridged delete +15557654321 3EB0A1B2C3D4E5F60718 --for-me")
 }
 
 func (e *environment) typingCommand() *cobra.Command {

@@ -81,10 +81,14 @@ func stillMentioned(m bridge.Message, text string) (people []bridge.JID) {
 	return people
 }
 
-// deleteMessage deletes a message for everybody. Admins may delete messages of other members.
+// deleteMessage deletes a message for everybody, or for the account only. Admins may delete messages of
+// other members for everybody.
 func deleteMessage(in *input) (any, error) {
-	at := in.pathMessage("jid")
+	at, forMe := in.pathMessage("jid"), in.oneOf("for", "everyone", "everyone", "me") == "me"
 	body := in.body(&struct{}{}, optional)
+	if forMe { // which the key of a call is bound to
+		return changeForAccount(in, at, append(body, "for=me"...), (*bridge.Message).DeletableForMe, in.Account.DeleteForMe)
+	}
 	return changeMessage(in, at, body, func(ctx context.Context, m bridge.Message) (_ bridge.Content, err error) {
 		asAdmin := false
 		if !m.FromMe && m.Chat.IsGroup() {

@@ -82,14 +82,13 @@ func unstarMessage(in *input) (any, error) { return setStar(in, false) }
 
 // setStar stars a message for the account, or removes the star.
 func setStar(in *input, starred bool) (any, error) {
-	return changeForAccount(in, func(m *bridge.Message) error { return m.Markable("starred") },
+	at := in.pathMessage("jid")
+	return changeForAccount(in, at, in.body(&struct{}{}, optional), func(m *bridge.Message) error { return m.Markable("starred") },
 		func(ctx context.Context, m bridge.Message) error { return in.Account.Star(ctx, m, starred) })
 }
 
 // changeForAccount changes a stored message on the account's own devices, if may allows it.
-func changeForAccount(in *input, may func(*bridge.Message) error, change func(context.Context, bridge.Message) error) (any, error) {
-	at := in.pathMessage("jid")
-	body := in.body(&struct{}{}, optional)
+func changeForAccount(in *input, at reference, body []byte, may func(*bridge.Message) error, change func(context.Context, bridge.Message) error) (any, error) {
 	var m bridge.Message
 	return actOnce(in, body, act{
 		chat: at.chat, change: true,

@@ -122,3 +122,37 @@ func TestStar_WhatCannotBeStarred(t *testing.T) {
 		}
 	}
 }
+
+// TestDeleteForMe_ErasesTheMessage: any message, also an old one of another person, a failed one and one
+// from an export. The key of the call is not that of a deletion for everyone.
+func TestDeleteForMe_ErasesTheMessage(t *testing.T) {
+	t.Parallel()
+	s := stocked(t)
+	s.know(bridge.Owner{PN: me}, withStatus(iSaid(grace, "PEND", "x"), bridge.DeliveryPending), withStatus(iSaid(grace, "FAIL", "x"), bridge.DeliveryFailed))
+	at := "/api/chats/" + string(grace) + "/messages/"
+	for _, id := range []string{"M1", "FAIL"} {
+		var answer map[string]any
+		s.Do("DELETE", at+id+"?for=me", "").Want(http.StatusOK).Decode(&answer)
+		if answer["ok"] != true || answer["msgId"] != id || answer["chatJid"] != string(grace) {
+			t.Errorf("%s: answer %v", id, answer)
+		}
+		var got struct{ Message bridge.Message }
+		s.Get(at + id).Want(http.StatusOK).Decode(&got)
+		if got.Message.DeletedAt == nil || got.Message.Content != "" {
+			t.Errorf("%s is stored as %+v", id, got.Message)
+		}
+		s.Do("DELETE", at+id+"?for=me", "").Want(http.StatusOK) // again
+	}
+	if got := s.Do("DELETE", at+"PEND?for=me", "").Want(http.StatusBadRequest); got.Code() != "not_deletable" {
+		t.Errorf("a pending one: %s", got.Body)
+	}
+	if got := s.Do("DELETE", at+"OWN?for=all", "").Want(http.StatusBadRequest); !strings.Contains(got.Error(), "for must be one of everyone, me") {
+		t.Errorf("%s", got.Body)
+	}
+	key := []string{"Idempotency-Key", "one"}
+	s.Do("DELETE", at+"OWN?for=me", "", key...).Want(http.StatusOK)
+	s.Do("DELETE", at+"OWN?for=everyone", "", key...).Want(http.StatusUnprocessableEntity)
+	if sent := s.account.sent(); len(sent) != 0 {
+		t.Errorf("%d were sent to others", len(sent))
+	}
+}

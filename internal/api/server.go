@@ -67,6 +67,8 @@ type Account interface {
 	UpdateChat(ctx context.Context, chat bridge.Chat, patch bridge.ChatPatch) error
 	// Star stars a message on all devices of the account, or removes the star.
 	Star(ctx context.Context, m bridge.Message, starred bool) error
+	// DeleteForMe deletes a message on all devices of the account, and nobody else's.
+	DeleteForMe(ctx context.Context, m bridge.Message) error
 	// Block blocks a person, or unblocks them.
 	Block(ctx context.Context, person bridge.JID, block bool) error
 	// SaveName saves a person's name in the address book, or removes the person from it.

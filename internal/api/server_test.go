@@ -246,6 +246,13 @@ func (a *account) Star(ctx context.Context, m bridge.Message, starred bool) erro
 	return a.store.Save(ctx, bridge.Star{Chat: m.Chat, Target: m.ID, By: me, Starred: starred, Timestamp: bridge.At(time.Now())})
 }
 
+func (a *account) DeleteForMe(ctx context.Context, m bridge.Message) error {
+	if err := a.do(ctx, fmt.Sprintf("delete %s %s", m.Chat, m.ID)); err != nil {
+		return err
+	}
+	return a.store.Save(ctx, bridge.DeletionForMe{Chat: m.Chat, Target: m.ID, Timestamp: bridge.At(time.Now())})
+}
+
 func (a *account) Block(ctx context.Context, person bridge.JID, block bool) error {
 	if err := a.do(ctx, fmt.Sprintf("block %s %v", person, block)); err != nil {
 		return err

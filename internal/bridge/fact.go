@@ -53,9 +53,20 @@ type Deletion struct {
 	Timestamp Time
 }
 
+// DeletionForMe erases a message that the account has deleted for its own devices only.
+type DeletionForMe struct {
+	Chat      JID
+	Target    string
+	Timestamp Time
+}
+
 // RemovedElsewhere reports that another of the account's devices deleted something for itself
-// only. The store does not delete it; the log records that the chat has changed.
-type RemovedElsewhere struct{ Chat JID }
+// only: the message Target or, if it is empty, messages of the chat. The store does not delete it;
+// the log records that the chat has changed, unless the store has deleted it already.
+type RemovedElsewhere struct {
+	Chat   JID
+	Target string
+}
 
 // NoMessage reports that a stanza is not a message but a reaction, an edit or a setting of the
 // chat. If a placeholder was stored for it, it is removed.
@@ -194,6 +205,7 @@ func (ReactionChange) fact()   {}
 func (Edit) fact()             {}
 func (Deletion) fact()         {}
 func (NoMessage) fact()        {}
+func (DeletionForMe) fact()    {}
 func (RemovedElsewhere) fact() {}
 func (PollVote) fact()         {}
 func (Encrypted) fact()        {}

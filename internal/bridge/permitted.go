@@ -130,6 +130,18 @@ func (m *Message) Deletable(now time.Time, asAdmin bool) error {
 	return nil
 }
 
+// DeletableForMe returns nil if a stored message can be deleted on the account's own devices, and
+// otherwise an [Error] of [CodeNotDeletable].
+func (m *Message) DeletableForMe() error {
+	if m.is(DeliveryPending) {
+		return notDeletable("is still being sent: delete it once its status is sent")
+	}
+	return nil
+}
+
+// IsOnDevices reports whether other devices of the account have the message.
+func (m *Message) IsOnDevices() bool { return !m.IsExported() && !m.is(DeliveryFailed) }
+
 func notDeletable(reason string, args ...any) error {
 	return Fail(CodeNotDeletable, "the message "+reason, args...)
 }

@@ -126,6 +126,11 @@ func (c *Client) Delete(ctx context.Context, chat bridge.JID, id, key string) (S
 	return c.sentBy(c.Do(ctx, http.MethodDelete, messagePath(chat, id), nil, keyed(key)))
 }
 
+// DeleteForMe deletes a message on the account's devices only. For the key see Send.
+func (c *Client) DeleteForMe(ctx context.Context, chat bridge.JID, id, key string) (Sent, error) {
+	return c.sentBy(c.Do(ctx, http.MethodDelete, messagePath(chat, id)+"?for=me", nil, keyed(key)))
+}
+
 // Pin pins a message for everybody in its chat, for "24h", "7d" or "30d". For the key see Send.
 func (c *Client) Pin(ctx context.Context, chat bridge.JID, id, duration, key string) (Sent, error) {
 	return c.sentBy(c.Do(ctx, http.MethodPost, messagePath(chat, id)+"/pin", map[string]string{"duration": duration}, keyed(key)))

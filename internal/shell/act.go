@@ -60,6 +60,13 @@ func (s *Shell) Delete(ctx context.Context, what Target) error {
 	})
 }
 
+// DeleteForMe deletes a message on the account's devices only.
+func (s *Shell) DeleteForMe(ctx context.Context, what Target) error {
+	return s.act(ctx, what, "Deleted for the account in", func(ctx context.Context, chat bridge.JID, key string) (client.Sent, error) {
+		return s.API.DeleteForMe(ctx, chat, what.Message, key)
+	})
+}
+
 // PinMessage pins a message for everybody, for a week if duration is empty.
 func (s *Shell) PinMessage(ctx context.Context, what Target, duration string) error {
 	return s.act(ctx, what, "Pinned in", func(ctx context.Context, chat bridge.JID, key string) (client.Sent, error) {

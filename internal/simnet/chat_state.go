@@ -67,6 +67,17 @@ func (p *Phone) Starred(ctx context.Context, chat types.JID, id types.MessageID,
 	return starred, err
 }
 
+// DeletedForMe returns whether a device of the account has deleted a message for the account. For the names see [Phone.Starred].
+func (p *Phone) DeletedForMe(ctx context.Context, chat types.JID, id types.MessageID, fromMe bool, author types.JID) (deleted bool, err error) {
+	if _, err := p.beginAppState(ctx); err != nil {
+		return false, err
+	}
+	mutations, _, err := p.readCollection(ctx, string(appstate.WAPatchRegularHigh))
+	return slices.ContainsFunc(mutations, func(m appstate.Mutation) bool {
+		return p.isKey(m.Index, appstate.IndexDeleteMessageForMe, chat, id, fromMe, author) && m.Action.GetDeleteMessageForMeAction() != nil
+	}), err
+}
+
 // isKey reports whether the index of an entry is of a kind and names a message.
 func (p *Phone) isKey(index []string, kind string, chat types.JID, id types.MessageID, fromMe bool, author types.JID) bool {
 	if len(index) != 5 || index[0] != kind || index[2] != id || index[3] != map[bool]string{false: "0", true: "1"}[fromMe] {

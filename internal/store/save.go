@@ -51,6 +51,8 @@ func (t *writeTx) save(fact bridge.Fact) {
 		editTx{t}.saveEdit(f)
 	case bridge.Deletion:
 		t.saveDeletion(f)
+	case bridge.DeletionForMe:
+		t.saveDeletionForMe(f)
 	case bridge.NoMessage:
 		t.saveNoMessage(f)
 	case bridge.RemovedElsewhere:

@@ -89,11 +89,23 @@ func (t *writeTx) saveDeletion(f bridge.Deletion) {
 		t.postponeUnchecked(m, f)
 		return
 	}
+	t.eraseMessage(m, f.Chat, f.Timestamp)
+}
+
+// saveDeletionForMe empties a message that the account has deleted for its own devices.
+func (t *writeTx) saveDeletionForMe(f bridge.DeletionForMe) {
+	if m, found := t.findMessage(f.Chat, f.Target); found && m.deleted == 0 {
+		t.eraseMessage(m, f.Chat, f.Timestamp)
+	}
+}
+
+// eraseMessage empties a message and the copies of it.
+func (t *writeTx) eraseMessage(m target, chat bridge.JID, at bridge.Time) {
 	t.recordErasedFile(m.seq)
-	pendingTx{t}.dropPendingOf(f.Chat, m.seq)
+	pendingTx{t}.dropPendingOf(chat, m.seq)
 	t.albumChanged(m.seq)
 	for _, id := range idsOf(t.Conn, m.seq) {
-		quoteTx{t}.eraseQuotes(f.Chat, id, func(bridge.JID) bool { return true })
+		quoteTx{t}.eraseQuotes(chat, id, func(bridge.JID) bool { return true })
 	}
 	for _, empty := range []string{
 		"UPDATE message_raw SET raw = NULL, media_ref = NULL WHERE seq = ?",
@@ -111,7 +123,7 @@ func (t *writeTx) saveDeletion(f bridge.Deletion) {
 	}
 	t.Run(`
 		UPDATE messages SET content = '', folded = NULL, bare = NULL, details = NULL, has_link = 0, reactions = 0, starred = 0, deleted_at = ?
-		WHERE seq = ?`, f.Timestamp.UnixMilli(), m.seq)
+		WHERE seq = ?`, at.UnixMilli(), m.seq)
 	t.markErased()
 	t.contentChanged(m.seq, bridge.ChangedContent, bridge.ChangedDeleted)
 }
@@ -131,6 +143,9 @@ func (t *writeTx) postponeUnchecked(m target, f bridge.Deletion) {
 // saveRemovedElsewhere logs that another own device deleted something for itself. The store does not
 // delete it.
 func (t *writeTx) saveRemovedElsewhere(f bridge.RemovedElsewhere) {
+	if m, found := t.findMessage(f.Chat, f.Target); found && m.deleted != 0 {
+		return
+	}
 	if c, found := t.findChat(f.Chat); found {
 		t.appendEvent(bridge.EventChatUpdated, 0, c.id)
 	}

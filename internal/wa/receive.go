@@ -97,7 +97,7 @@ func (l *link) handle(evt any) (stored bool) {
 		own, _ := m.own()
 		return l.saveAndFollowUp(convert.StarFacts(e, own))
 	case *events.DeleteForMe:
-		return l.saveAndFollowUp([]bridge.Fact{bridge.RemovedElsewhere{Chat: convert.JID(e.ChatJID)}})
+		return l.saveAndFollowUp([]bridge.Fact{bridge.RemovedElsewhere{Chat: convert.JID(e.ChatJID), Target: convert.ID(e.MessageID)}})
 	case *events.DeleteChat:
 		return l.saveAndFollowUp([]bridge.Fact{bridge.RemovedElsewhere{Chat: convert.JID(e.JID)}})
 	case *events.ClearChat:

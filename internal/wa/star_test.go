@@ -93,3 +93,46 @@ func TestStar_StoresWhatWasAccepted(t *testing.T) {
 	a.device().FailQueries(simnet.IQFault{Namespace: "w:sync:app:state", LoseAnswer: true, HangUp: true, Times: 1})
 	a.stars(friend.PN(), m, friend, true)
 }
+
+// TestDeleteForMe_GoesFromThePhone: own and received messages, in a chat and in a group. The friend keeps
+// them, and the account's own change is no deletion elsewhere.
+func TestDeleteForMe_GoesFromThePhone(t *testing.T) {
+	t.Parallel()
+	ctx := testContext(t)
+	network := newNetwork(t)
+	a := newAccount(t, network)
+	friend := newPhone(t, network, "15550100301", "Sam")
+	group, club := a.group(friend, false, a.phone)
+	for chat, in := range map[bridge.JID]types.JID{jidOf(friend): friend.PN(), club: group.JID()} {
+		to := in
+		if chat == jidOf(friend) {
+			to = a.phone.PN()
+		}
+		theirs := a.message(chat, a.receive(friend, to, chat, "theirs")[0])
+		own := a.sendStored(chat, "own")
+		if _, err := friend.ReceivedID(ctx, own.ID); err != nil {
+			t.Fatal(err)
+		}
+		before := a.chatUpdates(chat)
+		for author, m := range map[*simnet.Phone]bridge.Message{friend: theirs, a.phone: own} {
+			if err := a.manager.DeleteForMe(ctx, m); err != nil {
+				t.Fatal(err)
+			}
+			if gone, err := a.phone.DeletedForMe(ctx, in, m.ID, m.FromMe, author.LID()); err != nil || !gone {
+				t.Errorf("%s: deleted on the phone: %v, %v", m.Content, gone, err)
+			}
+			if got := a.message(chat, m.ID); got.DeletedAt == nil || got.Content != "" || len(got.Raw) != 0 {
+				t.Errorf("%s: stored %+v", m.Content, got)
+			}
+			if bubble, ok := friend.Bubble(m.ID); m.FromMe && (!ok || bubble.Deleted) {
+				t.Errorf("%s: the friend sees %+v, %v", m.Content, bubble, ok)
+			}
+		}
+		if err := network.Settle(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if n := a.chatUpdates(chat) - before; n != 0 {
+			t.Errorf("%d events of changes of the chat", n)
+		}
+	}
+}

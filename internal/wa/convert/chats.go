@@ -4,8 +4,10 @@ import (
 	"time"
 
 	"go.mau.fi/whatsmeow/appstate"
+	"go.mau.fi/whatsmeow/proto/waSyncAction"
 	"go.mau.fi/whatsmeow/types"
 	"go.mau.fi/whatsmeow/types/events"
+	"google.golang.org/protobuf/proto"
 
 	"bridged/internal/bridge"
 )
@@ -102,6 +104,25 @@ func StarOf(entry appstate.Mutation) []bridge.Fact {
 		return nil
 	}
 	return StarFacts(&events.Star{ChatJID: chat, MessageID: entry.Index[2], Timestamp: time.UnixMilli(entry.Action.GetTimestamp()), Action: entry.Action.GetStarAction()}, "")
+}
+
+// deletionVersion is the version of entries that delete a message on the account's devices.
+const deletionVersion = 3
+
+// DeletionPatch returns the change that deletes a message on the account's devices. The author equals
+// the chat unless another member of a group wrote the message.
+func DeletionPatch(chat, author types.JID, m bridge.Message) appstate.PatchInfo {
+	index := []string{appstate.IndexDeleteMessageForMe, chat.String(), OnWire(&m), "0", "0"}
+	if m.FromMe {
+		index[3] = "1"
+	}
+	if author != chat {
+		index[4] = author.String()
+	}
+	action := &waSyncAction.DeleteMessageForMeAction{DeleteMedia: proto.Bool(true), MessageTimestamp: proto.Int64(m.Timestamp.Unix())}
+	return appstate.PatchInfo{Type: appstate.WAPatchRegularHigh, Mutations: []appstate.MutationInfo{{
+		Index: index, Version: deletionVersion, Value: &waSyncAction.SyncActionValue{DeleteMessageForMeAction: action},
+	}}}
 }
 
 // MarkOf returns the chat that an entry of the account's state marks as read or unread.

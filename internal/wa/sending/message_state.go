@@ -28,6 +28,25 @@ func (s *Sender) Star(ctx context.Context, m bridge.Message, starred bool) error
 	})
 }
 
+// DeleteForMe deletes a message on all of the account's devices, and nobody else's. It erases the stored
+// message once the network has accepted it. A message that no device has is only erased.
+func (s *Sender) DeleteForMe(ctx context.Context, m bridge.Message) error {
+	erase := func() error {
+		return s.save(bridge.DeletionForMe{Chat: m.Chat, Target: m.ID, Timestamp: bridge.At(time.Now())})
+	}
+	if !m.IsOnDevices() {
+		return erase()
+	}
+	ctx, cancel := s.Within(ctx, chatStateTimeout)
+	defer cancel()
+	return s.changeShared(ctx, m.Chat, "the deletion", func(c *Client) error {
+		return c.changeStateOf(ctx, m.Chat, func(ctx context.Context) (appstate.PatchInfo, func() error) {
+			chat, author := c.keyOf(ctx, m)
+			return convert.DeletionPatch(chat, author, m), erase
+		})
+	})
+}
+
 // keyOf returns the chat and the author that name a message in the account's state. The author
 // equals the chat unless another member of a group wrote the message.
 func (c *Client) keyOf(ctx context.Context, m bridge.Message) (chat, author types.JID) {

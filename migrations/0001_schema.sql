@@ -108,7 +108,8 @@ CREATE INDEX new_chats_by_time ON new_chats (at);
 -- subject is the group's name; if it is '', the chat is named by its members. withheld
 -- is 1 if the network refuses to describe the group, because it was deleted or the
 -- account is not a member: then it is not requested again at every login. picture is the
--- id of the picture after its last change, '' after a removal.
+-- id of the picture after its last change, '' after a removal. add_mode says who may add
+-- members: 'admins' or 'everyone'.
 CREATE TABLE groups (
     chat          INTEGER PRIMARY KEY REFERENCES chats (id),
     known         INTEGER NOT NULL DEFAULT 0,
@@ -120,6 +121,7 @@ CREATE TABLE groups (
     is_announce   INTEGER NOT NULL DEFAULT 0,
     is_locked     INTEGER NOT NULL DEFAULT 0,
     join_approval INTEGER NOT NULL DEFAULT 0,
+    add_mode      TEXT NOT NULL DEFAULT 'admins',
     is_community  INTEGER NOT NULL DEFAULT 0,
     picture       TEXT,
     updated_at    INTEGER

@@ -54,8 +54,15 @@ func (e *environment) membersCommand(action bridge.ParticipantAction, summary st
 
 func (e *environment) editGroupCommand() *cobra.Command {
 	var patch bridge.GroupPatch
+	var adminsAdd *bool
 	const help = "Change the name, description and settings of a group." + groupHelp
 	c := e.keyedCommand("edit <group>", help, func(ctx context.Context, s *shell.Shell, args []string, key string) error {
+		if adminsAdd != nil {
+			patch.MemberAddMode = new(bridge.AddedByEveryone)
+			if *adminsAdd {
+				patch.MemberAddMode = new(bridge.AddedByAdmins)
+			}
+		}
 		return s.EditGroup(ctx, args[0], patch, key)
 	})
 	flags := c.Flags()
@@ -64,6 +71,7 @@ func (e *environment) editGroupCommand() *cobra.Command {
 	addSwitch(flags, &patch.IsAnnounce, "only-admins-send", "Only admins may write; =false ends that")
 	addSwitch(flags, &patch.IsLocked, "only-admins-edit", "Only admins may change name, description and picture; =false ends that")
 	addSwitch(flags, &patch.JoinApproval, "approve-joins", "Admins have to approve people who come by the link; =false ends that")
+	addSwitch(flags, &adminsAdd, "only-admins-add", "Only admins may add members; =false ends that")
 	addTimer(flags, &patch.Disappearing)
 	return example(c, "bridged group edit "+exampleClub+` --subject "Lovelace readers" --only-admins-edit`)
 }

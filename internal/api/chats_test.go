@@ -199,7 +199,7 @@ func TestGroup_ShowsStoredAndLive(t *testing.T) {
 		bridge.MemberLabel{Chat: club, Member: grace, Label: "Founder", SetAt: bridge.At(noon)})
 	s.account.liveGroup = func(context.Context, bridge.JID) (*bridge.Group, error) {
 		return &bridge.Group{
-			JID: club, Name: "Readers!", OwnerJID: graceLID, IsLocked: true, JoinApproval: true,
+			JID: club, Name: "Readers!", OwnerJID: graceLID, IsLocked: true, JoinApproval: true, MemberAddMode: bridge.AddedByEveryone,
 			Participants: []bridge.Participant{{JID: graceLID, IsAdmin: true}, {JID: alan, DisplayName: "Alan"}},
 		}, nil
 	}
@@ -214,7 +214,7 @@ func TestGroup_ShowsStoredAndLive(t *testing.T) {
 		t.Errorf("stored %v", got.Stored)
 	}
 	want := map[string]any{
-		"jid": string(club), "name": "Readers!", "topic": "", "ownerJid": string(grace), "createdAt": nil, "isAnnounce": false, "isLocked": true, "joinApproval": true, "disappearingSeconds": 0.0,
+		"jid": string(club), "name": "Readers!", "topic": "", "ownerJid": string(grace), "createdAt": nil, "isAnnounce": false, "isLocked": true, "joinApproval": true, "memberAddMode": "everyone", "disappearingSeconds": 0.0,
 		"participants": []any{
 			map[string]any{"jid": string(grace), "lid": string(graceLID), "username": nil, "displayName": "Grace Hopper", "isAdmin": true, "isSuperAdmin": false, "label": "Founder"},
 			map[string]any{"jid": string(alan), "lid": nil, "username": nil, "displayName": "Alan", "isAdmin": false, "isSuperAdmin": false, "label": ""},

@@ -163,6 +163,7 @@ func TestGroups_WhatIsAskedFor(t *testing.T) {
 			bridge.ParticipantsChange{Group: club, Action: bridge.ParticipantPromote, Participants: []bridge.JID{grace, alan}},
 		},
 		{"PATCH", "/api/groups/" + string(club), `{"joinApproval":true}`, patchCall{club, bridge.GroupPatch{JoinApproval: &on}}},
+		{"PATCH", "/api/groups/" + string(club), `{"memberAddMode":"admins"}`, patchCall{club, bridge.GroupPatch{MemberAddMode: new(bridge.AddedByAdmins)}}},
 		{"GET", "/api/groups/" + string(club) + "/requests", "", requestsCall{club}},
 		{
 			"POST", "/api/groups/" + string(club) + "/requests", `{"action":"reject","participants":["` + string(alan) + `"]}`,
@@ -228,6 +229,7 @@ func TestGroups_BadInput(t *testing.T) {
 		{members, `{"action":"approve","participants":["` + string(grace) + `"]}`, "action must be add, remove, promote or demote"},
 		{requests, `{"action":"add","participants":["` + string(grace) + `"]}`, "action must be approve or reject"},
 		{requests, `{"action":"approve"}`, "participants must hold"},
+		{patch, `{"memberAddMode":"all"}`, "memberAddMode must be admins or everyone"},
 		{patch, `{"joinApproval":"on"}`, "joinApproval must be true or false"},
 		{join, `{}`, "link must be the link of a group"},
 		{join, `{"link":"https://example.com/AbCdEfGhIjKlMnOpQrStUv"}`, "link must be"},

@@ -30,20 +30,30 @@ type Participant struct {
 
 // Group is a group's metadata. As a [Fact] it replaces all stored metadata of the group.
 type Group struct {
-	JID          JID           `json:"jid"`
-	Name         string        `json:"name" bound:"name"`
-	Topic        string        `json:"topic" bound:"topic"`
-	OwnerJID     JID           `json:"ownerJid"`
-	CreatedAt    *Time         `json:"createdAt"`
-	IsAnnounce   bool          `json:"isAnnounce"`
-	IsLocked     bool          `json:"isLocked"`
-	JoinApproval bool          `json:"joinApproval"` // who comes by the link waits for an admin
-	Participants []Participant `json:"participants" bound:"members"`
-	Expiration   uint32        `json:"disappearingSeconds"` // 0 is off
-	IsCommunity  bool          `json:"-"`                   // holds groups together, and has no messages
-	Joined       bool          `json:"-"`                   // the account has just become a member
-	JoinedBy     JID           `json:"-"`                   // who added the account, or itself; empty for unknown
+	JID           JID           `json:"jid"`
+	Name          string        `json:"name" bound:"name"`
+	Topic         string        `json:"topic" bound:"topic"`
+	OwnerJID      JID           `json:"ownerJid"`
+	CreatedAt     *Time         `json:"createdAt"`
+	IsAnnounce    bool          `json:"isAnnounce"`
+	IsLocked      bool          `json:"isLocked"`
+	JoinApproval  bool          `json:"joinApproval"`  // who comes by the link waits for an admin
+	MemberAddMode MemberAddMode `json:"memberAddMode"` // empty in a [Fact] means admins
+	Participants  []Participant `json:"participants" bound:"members"`
+	Expiration    uint32        `json:"disappearingSeconds"` // 0 is off
+	IsCommunity   bool          `json:"-"`                   // holds groups together, and has no messages
+	Joined        bool          `json:"-"`                   // the account has just become a member
+	JoinedBy      JID           `json:"-"`                   // who added the account, or itself; empty for unknown
 }
+
+// MemberAddMode says who may add members to a group.
+type MemberAddMode string
+
+// The members who may add others.
+const (
+	AddedByAdmins   MemberAddMode = "admins"
+	AddedByEveryone MemberAddMode = "everyone"
+)
 
 // StoredGroup is a group as the store has it.
 type StoredGroup struct {

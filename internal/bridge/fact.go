@@ -119,19 +119,20 @@ type SendResult struct {
 // GroupChange is a change from a notification. Nil and empty fields stay unchanged. If the group
 // is not stored, it is stored with its JID only.
 type GroupChange struct {
-	JID          JID
-	Name         *string `bound:"name"`
-	Topic        *string `bound:"topic"`
-	IsAnnounce   *bool
-	IsLocked     *bool
-	JoinApproval *bool // see [Group]
-	Expiration   *uint32
-	PictureID    *string       `bound:"id"` // empty if the picture was removed
-	Moved        []MovedMember // applied before the others
-	Joined       []Participant `bound:"members"`
-	Left         []JID
-	Promoted     []JID
-	Demoted      []JID
+	JID           JID
+	Name          *string `bound:"name"`
+	Topic         *string `bound:"topic"`
+	IsAnnounce    *bool
+	IsLocked      *bool
+	JoinApproval  *bool // see [Group]
+	MemberAddMode *MemberAddMode
+	Expiration    *uint32
+	PictureID     *string       `bound:"id"` // empty if the picture was removed
+	Moved         []MovedMember // applied before the others
+	Joined        []Participant `bound:"members"`
+	Left          []JID
+	Promoted      []JID
+	Demoted       []JID
 	// Asked are new join requests. The requests of AskNoMore were withdrawn or rejected.
 	Asked     []Participant `bound:"asking"`
 	AskNoMore []Participant `bound:"asking"`

@@ -20,12 +20,13 @@ type GroupCreated struct {
 
 // GroupPatch changes a group's settings. Nil fields stay unchanged.
 type GroupPatch struct {
-	Name         *string `json:"name"`
-	Topic        *string `json:"topic"`
-	IsAnnounce   *bool   `json:"isAnnounce"`
-	IsLocked     *bool   `json:"isLocked"`
-	JoinApproval *bool   `json:"joinApproval"`
-	Disappearing *uint32 `json:"disappearingSeconds"` // 0 is never
+	Name          *string        `json:"name"`
+	Topic         *string        `json:"topic"`
+	IsAnnounce    *bool          `json:"isAnnounce"`
+	IsLocked      *bool          `json:"isLocked"`
+	JoinApproval  *bool          `json:"joinApproval"`
+	Disappearing  *uint32        `json:"disappearingSeconds"` // 0 is never
+	MemberAddMode *MemberAddMode `json:"memberAddMode"`
 }
 
 // ParticipantAction is a change of a group's members, or a decision about a join request.

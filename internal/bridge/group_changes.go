@@ -9,19 +9,20 @@ import (
 // GroupChanges says what a group's change was. By made it, and is empty if the network did
 // not say who. A setting that did not change is nil.
 type GroupChanges struct {
-	By            JID             `json:"by"`
-	Added         []JID           `json:"added"`
-	Removed       []JID           `json:"removed"` // by By
-	Left          []JID           `json:"left"`    // by themselves, or it is unknown who removed them
-	Promoted      []JID           `json:"promoted"`
-	Demoted       []JID           `json:"demoted"`
-	NumberChanged []NumberChange  `json:"numberChanged"`
-	Subject       *Change[string] `json:"subject,omitempty"`
-	Topic         *Change[string] `json:"topic,omitempty"`
-	IsAnnounce    *Change[bool]   `json:"isAnnounce,omitempty"`
-	IsLocked      *Change[bool]   `json:"isLocked,omitempty"`
-	JoinApproval  *Change[bool]   `json:"joinApproval,omitempty"`
-	Expiration    *Change[uint32] `json:"disappearingSeconds,omitempty"`
+	By            JID                    `json:"by"`
+	Added         []JID                  `json:"added"`
+	Removed       []JID                  `json:"removed"` // by By
+	Left          []JID                  `json:"left"`    // by themselves, or it is unknown who removed them
+	Promoted      []JID                  `json:"promoted"`
+	Demoted       []JID                  `json:"demoted"`
+	NumberChanged []NumberChange         `json:"numberChanged"`
+	Subject       *Change[string]        `json:"subject,omitempty"`
+	Topic         *Change[string]        `json:"topic,omitempty"`
+	IsAnnounce    *Change[bool]          `json:"isAnnounce,omitempty"`
+	IsLocked      *Change[bool]          `json:"isLocked,omitempty"`
+	JoinApproval  *Change[bool]          `json:"joinApproval,omitempty"`
+	Expiration    *Change[uint32]        `json:"disappearingSeconds,omitempty"`
+	MemberAddMode *Change[MemberAddMode] `json:"memberAddMode,omitempty"`
 }
 
 // Change holds a value before and after a change.

@@ -71,9 +71,9 @@ func TestGroup_AdminsAdminister(t *testing.T) {
 	}
 	chat := "/console/chats/" + club
 	for _, c := range []struct{ path, form, method, route, body string }{
-		{"/info", "form=subject&name=+Hikes+&topic=a%0D%0Ab", "PATCH", "", `{"name":"Hikes","topic":"a\nb","isAnnounce":null,"isLocked":null,"joinApproval":null,"disappearingSeconds":null}`},
-		{"/info", "form=subject&name=Walks&shown=Walks&topic=a", "PATCH", "", `{"name":null,"topic":"a","isAnnounce":null,"isLocked":null,"joinApproval":null,"disappearingSeconds":null}`},
-		{"/info", "form=settings&announce=true&locked=false&approval=true&disappearing=0", "PATCH", "", `{"name":null,"topic":null,"isAnnounce":true,"isLocked":false,"joinApproval":true,"disappearingSeconds":0}`},
+		{"/info", "form=subject&name=+Hikes+&topic=a%0D%0Ab", "PATCH", "", `{"name":"Hikes","topic":"a\nb","isAnnounce":null,"isLocked":null,"joinApproval":null,"disappearingSeconds":null,"memberAddMode":null}`},
+		{"/info", "form=subject&name=Walks&shown=Walks&topic=a", "PATCH", "", `{"name":null,"topic":"a","isAnnounce":null,"isLocked":null,"joinApproval":null,"disappearingSeconds":null,"memberAddMode":null}`},
+		{"/info", "form=settings&announce=true&locked=false&approval=true&disappearing=0", "PATCH", "", `{"name":null,"topic":null,"isAnnounce":true,"isLocked":false,"joinApproval":true,"disappearingSeconds":0,"memberAddMode":null}`},
 		{"/participants", "action=promote&person=" + grace, "POST", "/participants", `{"action":"promote","participants":["` + grace + `"]}`},
 		{"/participants", "action=approve&person=" + fay, "POST", "/requests", `{"action":"approve","participants":["` + fay + `"]}`},
 		{"/add", "person=" + grace + "&person=" + fay, "POST", "/participants", `{"action":"add","participants":["` + grace + `","` + fay + `"]}`},

@@ -145,6 +145,7 @@ func (s *Shell) propertiesOf(g bridge.Group) [][2]string {
 	add(g.IsAnnounce, "only admins send")
 	add(g.IsLocked, "only admins edit")
 	add(g.JoinApproval, "admins approve who joins by the link")
+	add(g.MemberAddMode == bridge.AddedByAdmins, "only admins add members")
 	add(g.Expiration > 0, fmt.Sprintf("messages disappear after %d days", g.Expiration/86400))
 	return [][2]string{
 		{"Name", g.Name},

@@ -236,6 +236,15 @@ func (g *Group) SetApproval(ctx context.Context, by *Phone, on bool) error {
 	return g.change(ctx, by, groups.ApprovalNode(on))
 }
 
+// SetAddMode lets every member add others, or only admins.
+func (g *Group) SetAddMode(ctx context.Context, by *Phone, everyone bool) error {
+	mode := types.GroupMemberAddModeAdmin
+	if everyone {
+		mode = types.GroupMemberAddModeAllMember
+	}
+	return g.change(ctx, by, Node{Tag: "member_add_mode", Content: []byte(mode)})
+}
+
 // Approve admits a person who asked to join by the link.
 func (g *Group) Approve(ctx context.Context, by, who *Phone) error {
 	_, err := by.client.UpdateGroupRequestParticipants(ctx, g.jid, []types.JID{who.LID()}, whatsmeow.ParticipantChangeApprove)

@@ -17,6 +17,7 @@ type GroupView struct {
 	Name, Topic      string
 	Announce, Locked bool
 	Ephemeral        uint32
+	AddedByAll       bool
 	Members, Admins  []types.JID // as the group addresses them
 	Link             string      // if a notification has announced a new one
 }
@@ -64,7 +65,7 @@ func (v *GroupView) apply(jid types.JID, event any) {
 		if e.JID != jid {
 			return
 		}
-		*v = GroupView{Name: e.Name, Topic: e.Topic, Announce: e.IsAnnounce, Locked: e.IsLocked, Ephemeral: e.DisappearingTimer}
+		*v = GroupView{Name: e.Name, Topic: e.Topic, Announce: e.IsAnnounce, Locked: e.IsLocked, Ephemeral: e.DisappearingTimer, AddedByAll: e.MemberAddMode == types.GroupMemberAddModeAllMember}
 		for _, p := range e.Participants {
 			v.Members = append(v.Members, p.JID)
 			if p.IsAdmin {
@@ -93,6 +94,11 @@ func (v *GroupView) change(e *events.GroupInfo) {
 	}
 	if e.Ephemeral != nil {
 		v.Ephemeral = e.Ephemeral.DisappearingTimer
+	}
+	for _, other := range e.UnknownChanges {
+		if mode, is := other.Content.([]byte); is && other.Tag == "member_add_mode" {
+			v.AddedByAll = string(mode) == string(types.GroupMemberAddModeAllMember)
+		}
 	}
 	if e.NewInviteLink != nil {
 		v.Link = *e.NewInviteLink

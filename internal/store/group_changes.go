@@ -10,12 +10,13 @@ type groupSettings struct {
 	subject, topic                     string
 	isAnnounce, isLocked, joinApproval bool
 	timer                              uint32
+	addMode                            bridge.MemberAddMode
 }
 
 // settingsOf returns the settings of a group, and whether the network has described it.
 func settingsOf(c *sqlite.Conn, chat int64) (s groupSettings, known bool) {
-	c.Find("SELECT g.subject, g.topic, g.is_announce, g.is_locked, g.join_approval, c.timer, g.known FROM chats c JOIN groups g ON g.chat = c.id WHERE c.id = ?",
-		[]any{chat}, &s.subject, &s.topic, &s.isAnnounce, &s.isLocked, &s.joinApproval, &s.timer, &known)
+	c.Find("SELECT g.subject, g.topic, g.is_announce, g.is_locked, g.join_approval, g.add_mode, c.timer, g.known FROM chats c JOIN groups g ON g.chat = c.id WHERE c.id = ?",
+		[]any{chat}, &s.subject, &s.topic, &s.isAnnounce, &s.isLocked, &s.joinApproval, &s.addMode, &s.timer, &known)
 	return s, known
 }
 
@@ -24,6 +25,7 @@ func (s groupSettings) compare(after groupSettings, changes *bridge.GroupChanges
 	changes.Subject, changes.Topic = changeOf(s.subject, after.subject), changeOf(s.topic, after.topic)
 	changes.IsAnnounce, changes.IsLocked = changeOf(s.isAnnounce, after.isAnnounce), changeOf(s.isLocked, after.isLocked)
 	changes.JoinApproval, changes.Expiration = changeOf(s.joinApproval, after.joinApproval), changeOf(s.timer, after.timer)
+	changes.MemberAddMode = changeOf(s.addMode, after.addMode)
 	if changes.IsZero() {
 		return nil
 	}

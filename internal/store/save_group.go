@@ -30,9 +30,10 @@ func (t groupTx) saveGroup(f bridge.Group) {
 		owner = new(t.EnsurePerson(f.OwnerJID).ID)
 	}
 	facts := t.Change(`
-		UPDATE groups SET known = 1, withheld = 0, topic = ?2, owner = ?3, created_at = ?4, is_announce = ?5, is_locked = ?6, join_approval = ?7, is_community = ?8, subject = ?9
-		WHERE chat = ?1 AND (known, topic, owner, created_at, is_announce, is_locked, join_approval, is_community, subject) IS NOT (1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)`,
-		c.id, f.Topic, owner, f.CreatedAt, f.IsAnnounce, f.IsLocked, f.JoinApproval, f.IsCommunity, f.Name)
+		UPDATE groups SET known = 1, withheld = 0, topic = ?2, owner = ?3, created_at = ?4, is_announce = ?5, is_locked = ?6, join_approval = ?7, is_community = ?8, subject = ?9,
+			add_mode = ?10
+		WHERE chat = ?1 AND (known, topic, owner, created_at, is_announce, is_locked, join_approval, is_community, subject, add_mode) IS NOT (1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)`,
+		c.id, f.Topic, owner, f.CreatedAt, f.IsAnnounce, f.IsLocked, f.JoinApproval, f.IsCommunity, f.Name, cmp.Or(f.MemberAddMode, bridge.AddedByAdmins))
 	timed := setGroupTimer(t.Conn, c.id, f.Expiration)
 	t.countMembers(c.id)
 	renamed := t.nameGroup(c.id)
@@ -82,10 +83,10 @@ func (t groupTx) saveGroupChange(f bridge.GroupChange) {
 	changes := bridge.GroupChanges{By: f.By}
 	changed := t.Change(`
 		UPDATE groups SET topic = ifnull(?2, topic), is_announce = ifnull(?3, is_announce), is_locked = ifnull(?4, is_locked),
-			join_approval = ifnull(?5, join_approval), picture = ifnull(?6, picture), subject = ifnull(?7, subject)
-		WHERE chat = ?1 AND (topic, is_announce, is_locked, join_approval, picture, subject)
-			IS NOT (ifnull(?2, topic), ifnull(?3, is_announce), ifnull(?4, is_locked), ifnull(?5, join_approval), ifnull(?6, picture), ifnull(?7, subject))`,
-		c.id, f.Topic, f.IsAnnounce, f.IsLocked, f.JoinApproval, f.PictureID, f.Name) > 0
+			join_approval = ifnull(?5, join_approval), picture = ifnull(?6, picture), subject = ifnull(?7, subject), add_mode = ifnull(?8, add_mode)
+		WHERE chat = ?1 AND (topic, is_announce, is_locked, join_approval, picture, subject, add_mode)
+			IS NOT (ifnull(?2, topic), ifnull(?3, is_announce), ifnull(?4, is_locked), ifnull(?5, join_approval), ifnull(?6, picture), ifnull(?7, subject), ifnull(?8, add_mode))`,
+		c.id, f.Topic, f.IsAnnounce, f.IsLocked, f.JoinApproval, f.PictureID, f.Name, f.MemberAddMode) > 0
 	changed = t.changeMembers(c.id, f, &changes) || changed
 	if f.Expiration != nil {
 		changed = setGroupTimer(t.Conn, c.id, *f.Expiration) || changed

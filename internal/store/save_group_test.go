@@ -23,7 +23,7 @@ func TestGroup_ShowsWhatTheNetworkSaid(t *testing.T) {
 	s := newStore(t)
 	fact := bridge.Group{
 		JID: club, Name: "Club", Topic: "Thursdays", OwnerJID: aliceLID, CreatedAt: ptr(at(-100)),
-		IsAnnounce: true, IsLocked: true, Expiration: 604800,
+		IsAnnounce: true, IsLocked: true, MemberAddMode: bridge.AddedByEveryone, Expiration: 604800,
 		Participants: []bridge.Participant{
 			{JID: bobLID, DisplayName: "+49 ∙∙∙ 03"},
 			{JID: alice, LID: aliceLID, IsAdmin: true, IsSuperAdmin: true},
@@ -95,7 +95,7 @@ func TestGroup_IsKnownByItsJIDUntilTheNetworkTells(t *testing.T) {
 func TestGroupChange_ChangesOnlyWhatItNames(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
-	save(t, s, bridge.Group{JID: club, Name: "Club", Topic: "old", IsLocked: true, Participants: []bridge.Participant{
+	save(t, s, bridge.Group{JID: club, Name: "Club", Topic: "old", IsLocked: true, MemberAddMode: bridge.AddedByEveryone, Participants: []bridge.Participant{
 		{JID: alice, IsAdmin: true}, {JID: bob}, {JID: carol, IsAdmin: true},
 	}})
 	change := bridge.GroupChange{
@@ -106,7 +106,7 @@ func TestGroupChange_ChangesOnlyWhatItNames(t *testing.T) {
 	save(t, s, change)
 	got := group(t, s, club)
 	want := bridge.Group{
-		JID: club, Name: "Club", IsAnnounce: true, IsLocked: true, Expiration: 90,
+		JID: club, Name: "Club", IsAnnounce: true, IsLocked: true, MemberAddMode: bridge.AddedByEveryone, Expiration: 90,
 		Participants: []bridge.Participant{{JID: bob, IsAdmin: true}, {JID: me}, {JID: carol}},
 	}
 	if diff := cmp.Diff(want, got.Group); diff != "" {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"go.mau.fi/whatsmeow/types"
 
 	"bridged/internal/bridge"
 	"bridged/internal/simnet"
@@ -65,6 +66,7 @@ func TestGroupChanges_OfPhonesSayWhoDidWhat(t *testing.T) {
 			g.changesTo("renaming", func() error { return group.SetSubject(ctx, g.sam, "Crew 2") }, bridge.GroupChanges{By: sam, Subject: &bridge.Change[string]{Old: "Crew", New: "Crew 2"}})
 			g.changesTo("describing", func() error { return group.SetTopic(ctx, g.sam, "up") }, bridge.GroupChanges{By: sam, Topic: &bridge.Change[string]{New: "up"}})
 			g.changesTo("announcing", func() error { return group.SetAnnounce(ctx, g.sam, true) }, bridge.GroupChanges{By: sam, IsAnnounce: &bridge.Change[bool]{New: true}})
+			g.changesTo("letting everyone add", func() error { return group.SetAddMode(ctx, g.sam, true) }, bridge.GroupChanges{By: sam, MemberAddMode: &bridge.Change[bridge.MemberAddMode]{Old: "admins", New: "everyone"}})
 			g.changesTo("removing", func() error { return group.Remove(ctx, g.sam, g.kim) }, bridge.GroupChanges{By: sam, Removed: people})
 			g.changesTo("adding again", func() error { return group.Add(ctx, g.sam, g.kim) }, bridge.GroupChanges{By: sam, Added: people})
 			g.changesTo("leaving", func() error { return group.Leave(ctx, g.kim) }, bridge.GroupChanges{By: kim, Left: people})
@@ -100,6 +102,20 @@ func TestGroupChanges_OfTheAccountNameTheAccount(t *testing.T) {
 		_, err := g.manager.ChangeGroup(g.ctx, jid, bridge.GroupPatch{Name: &name})
 		return err
 	}, bridge.GroupChanges{By: me, Subject: &bridge.Change[string]{Old: "Crew", New: name}})
+	g.changesTo("letting admins alone add", func() error {
+		_, err := g.manager.ChangeGroup(g.ctx, jid, bridge.GroupPatch{MemberAddMode: new(bridge.AddedByAdmins)})
+		return err
+	}, bridge.GroupChanges{By: me, MemberAddMode: &bridge.Change[bridge.MemberAddMode]{Old: "everyone", New: "admins"}})
+	wire, err := types.ParseJID(string(jid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := g.sam.WaitGroup(g.ctx, wire, func(v simnet.GroupView) bool { return v.Name == name && !v.AddedByAll }); err != nil {
+		t.Errorf("on a phone: %v", err)
+	}
+	if live, err := g.manager.LiveGroup(g.ctx, jid); err != nil || live.MemberAddMode != bridge.AddedByAdmins {
+		t.Errorf("live %+v, %v", live, err)
+	}
 	g.changesTo("leaving", func() error { return g.manager.LeaveGroup(g.ctx, jid, false) }, bridge.GroupChanges{By: me, Left: []bridge.JID{me}})
 }
 

@@ -22,14 +22,15 @@ type participantsChange struct {
 
 // groupSettings has the changed settings of a group, as in Baileys' event groups.update.
 type groupSettings struct {
-	ID           bridge.JID  `json:"id"`
-	Author       *bridge.JID `json:"author"`
-	Subject      *string     `json:"subject,omitempty"`
-	Desc         *string     `json:"desc,omitempty"`
-	Announce     *bool       `json:"announce,omitempty"`
-	Restrict     *bool       `json:"restrict,omitempty"`
-	JoinApproval *bool       `json:"joinApprovalMode,omitempty"`
-	Ephemeral    *uint32     `json:"ephemeralDuration,omitempty"`
+	ID            bridge.JID  `json:"id"`
+	Author        *bridge.JID `json:"author"`
+	Subject       *string     `json:"subject,omitempty"`
+	Desc          *string     `json:"desc,omitempty"`
+	Announce      *bool       `json:"announce,omitempty"`
+	Restrict      *bool       `json:"restrict,omitempty"`
+	JoinApproval  *bool       `json:"joinApprovalMode,omitempty"`
+	MemberAddMode *bool       `json:"memberAddMode,omitempty"` // whether everyone adds members
+	Ephemeral     *uint32     `json:"ephemeralDuration,omitempty"`
 }
 
 // groupChanged returns an event for each kind of change, or none if the changes are unknown.
@@ -53,6 +54,9 @@ func groupChanged(e bridge.Event) (events []event) {
 	settings := groupSettings{
 		Subject: newOf(c.Subject), Desc: newOf(c.Topic), Announce: newOf(c.IsAnnounce), Restrict: newOf(c.IsLocked),
 		JoinApproval: newOf(c.JoinApproval), Ephemeral: newOf(c.Expiration),
+	}
+	if c.MemberAddMode != nil {
+		settings.MemberAddMode = new(c.MemberAddMode.New == bridge.AddedByEveryone)
 	}
 	if settings != (groupSettings{}) {
 		settings.ID, settings.Author = e.Group.JID, author

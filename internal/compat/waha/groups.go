@@ -9,17 +9,18 @@ import (
 
 // group is a group in the form of the engine GOWS.
 type group struct {
-	JID          bridge.JID   `json:"JID"`
-	OwnerJID     bridge.JID   `json:"OwnerJID"`
-	Name         string       `json:"Name"`
-	Topic        string       `json:"Topic"`
-	IsLocked     bool         `json:"IsLocked"`
-	IsAnnounce   bool         `json:"IsAnnounce"`
-	IsEphemeral  bool         `json:"IsEphemeral"`
-	Timer        uint32       `json:"DisappearingTimer"`
-	JoinApproval bool         `json:"IsJoinApprovalRequired"`
-	GroupCreated *bridge.Time `json:"GroupCreated"`
-	Participants []member     `json:"Participants"`
+	JID           bridge.JID   `json:"JID"`
+	OwnerJID      bridge.JID   `json:"OwnerJID"`
+	Name          string       `json:"Name"`
+	Topic         string       `json:"Topic"`
+	IsLocked      bool         `json:"IsLocked"`
+	IsAnnounce    bool         `json:"IsAnnounce"`
+	IsEphemeral   bool         `json:"IsEphemeral"`
+	Timer         uint32       `json:"DisappearingTimer"`
+	JoinApproval  bool         `json:"IsJoinApprovalRequired"`
+	MemberAddMode string       `json:"MemberAddMode"`
+	GroupCreated  *bridge.Time `json:"GroupCreated"`
+	Participants  []member     `json:"Participants"`
 }
 
 type member struct {
@@ -35,7 +36,10 @@ type member struct {
 func showGroup(g bridge.Group) group {
 	shown := group{
 		JID: g.JID, OwnerJID: g.OwnerJID, Name: g.Name, Topic: g.Topic, IsLocked: g.IsLocked, IsAnnounce: g.IsAnnounce, IsEphemeral: g.Expiration > 0,
-		Timer: g.Expiration, JoinApproval: g.JoinApproval, GroupCreated: g.CreatedAt, Participants: []member{},
+		Timer: g.Expiration, JoinApproval: g.JoinApproval, GroupCreated: g.CreatedAt, Participants: []member{}, MemberAddMode: "admin_add",
+	}
+	if g.MemberAddMode == bridge.AddedByEveryone {
+		shown.MemberAddMode = "all_member_add"
 	}
 	for _, p := range g.Participants {
 		one := member{JID: p.JID, LID: p.LID, IsAdmin: p.IsAdmin || p.IsSuperAdmin, IsSuperAdmin: p.IsSuperAdmin, DisplayName: p.DisplayName}

@@ -119,7 +119,7 @@ func TestGroups_ChangesAreFollowed(t *testing.T) {
 			owner, anna := Member(c.Owner, "Olga"), Member(c.Anna, "Anna Amsel")
 			shown := Object{
 				"jid": group.JID().String(), "name": "Choir", "topic": "", "ownerJid": c.Ben.PN().String(), "createdAt": Recent,
-				"isAnnounce": false, "isLocked": false, "joinApproval": false, "disappearingSeconds": 0,
+				"isAnnounce": false, "isLocked": false, "joinApproval": false, "memberAddMode": "admins", "disappearingSeconds": 0,
 			}
 			is := func(changes Object, participants ...Object) {
 				t.Helper()

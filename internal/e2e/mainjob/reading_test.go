@@ -142,7 +142,7 @@ func readsGroup(t *testing.T, c *Cast, chat *Conversation, other, changes Object
 	}
 	live := With(Object{
 		"jid": chat.In.String(), "name": group.Name(), "topic": "", "ownerJid": c.Owner.PN().String(), "createdAt": Recent,
-		"isAnnounce": false, "isLocked": false, "joinApproval": false, "disappearingSeconds": 0, "participants": []Object{owner, other, carla},
+		"isAnnounce": false, "isLocked": false, "joinApproval": false, "memberAddMode": "admins", "disappearingSeconds": 0, "participants": []Object{owner, other, carla},
 	}, changes)
 	stored := With(live, Object{"messageCount": len(chat.Shown), "lastMessageAt": Recent, "updatedAt": Recent, "pictureId": nil})
 	c.Bridge.Answers(Path("/api/groups/%s", chat.In), Object{"jid": chat.In.String(), "stored": stored, "live": live})

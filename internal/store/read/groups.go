@@ -28,10 +28,10 @@ func (r *Snapshot) group(id int64) (g bridge.StoredGroup, found bool) {
 	var owner *int64
 	found = r.Find(`
 		SELECT c.jid, c.name, c.message_count, c.last_message_at, c.timer,
-			g.topic, g.owner, g.created_at, g.is_announce, g.is_locked, g.join_approval, g.updated_at, g.picture
+			g.topic, g.owner, g.created_at, g.is_announce, g.is_locked, g.join_approval, g.add_mode, g.updated_at, g.picture
 		FROM chats c JOIN groups g ON g.chat = c.id WHERE c.id = ?`, []any{id},
 		&g.JID, &g.Name, &g.MessageCount, &g.LastMessageAt, &g.Expiration,
-		&g.Topic, &owner, &g.CreatedAt, &g.IsAnnounce, &g.IsLocked, &g.JoinApproval, &g.UpdatedAt, &g.PictureID)
+		&g.Topic, &owner, &g.CreatedAt, &g.IsAnnounce, &g.IsLocked, &g.JoinApproval, &g.MemberAddMode, &g.UpdatedAt, &g.PictureID)
 	if owner != nil {
 		g.OwnerJID = r.s.o.People.Get(*owner).JID()
 	}

@@ -22,7 +22,8 @@ func Group(info *types.GroupInfo) bridge.Group {
 	g := bridge.Group{
 		JID: JID(info.JID), Name: info.Name, Topic: info.Topic, OwnerJID: cmp.Or(JID(info.OwnerPN), JID(info.OwnerJID)),
 		IsAnnounce: info.IsAnnounce, IsLocked: info.IsLocked, JoinApproval: info.IsJoinApprovalRequired, IsCommunity: info.IsParent,
-		Participants: Participants(info.Participants),
+		MemberAddMode: AddMode(string(info.MemberAddMode)),
+		Participants:  Participants(info.Participants),
 	}
 	if !info.GroupCreated.IsZero() {
 		g.CreatedAt = new(bridge.At(info.GroupCreated))
@@ -31,6 +32,22 @@ func Group(info *types.GroupInfo) bridge.Group {
 		g.Expiration = info.DisappearingTimer
 	}
 	return g
+}
+
+// AddMode returns who may add members to a group; the network's default is admins.
+func AddMode(network string) bridge.MemberAddMode {
+	if network == string(types.GroupMemberAddModeAllMember) {
+		return bridge.AddedByEveryone
+	}
+	return bridge.AddedByAdmins
+}
+
+// AddModeOnWire is the reverse of [AddMode].
+func AddModeOnWire(mode bridge.MemberAddMode) types.GroupMemberAddMode {
+	if mode == bridge.AddedByEveryone {
+		return types.GroupMemberAddModeAllMember
+	}
+	return types.GroupMemberAddModeAdmin
 }
 
 func Participants(list []types.GroupParticipant) []bridge.Participant {
@@ -130,6 +147,9 @@ func GroupChangeFacts(e *events.GroupInfo, own ...bridge.JID) []bridge.Fact {
 		switch unknown.Tag {
 		case TagApprovalOff:
 			change.JoinApproval = new(false)
+		case "member_add_mode":
+			mode, _ := unknown.Content.([]byte)
+			change.MemberAddMode = new(AddMode(string(mode)))
 		case "created_membership_requests":
 			change.Asked = append(change.Asked, askingIn(e, unknown)...)
 		case "revoked_membership_requests":

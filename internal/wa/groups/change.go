@@ -20,7 +20,7 @@ type step struct {
 }
 
 // ChangeGroup changes the fields that differ from the current group, one by one: name, topic,
-// isAnnounce, isLocked, joinApproval, disappearingSeconds. It returns the changed fields. After
+// isAnnounce, isLocked, joinApproval, memberAddMode, disappearingSeconds. It returns the changed fields. After
 // an error, Changed has the fields that were changed before it.
 func (gs *Groups) ChangeGroup(ctx context.Context, jid bridge.JID, patch bridge.GroupPatch) ([]string, error) {
 	ctx, c, end, err := gs.connect(ctx, callTime)
@@ -70,7 +70,7 @@ func (c *conn) takeStep(ctx context.Context, jid bridge.JID, step step) error {
 
 // mayChange refuses changes that make no sense for a community, which is not a chat.
 func mayChange(info *types.GroupInfo, steps []step) error {
-	ofChats := []string{"isAnnounce", "isLocked", "joinApproval", "disappearingSeconds"}
+	ofChats := []string{"isAnnounce", "isLocked", "joinApproval", "memberAddMode", "disappearingSeconds"}
 	if !info.IsParent || !slices.ContainsFunc(steps, func(s step) bool { return slices.Contains(ofChats, s.field) }) {
 		return nil
 	}
@@ -99,6 +99,9 @@ func (c *conn) steps(info *types.GroupInfo, patch bridge.GroupPatch) (steps []st
 		add("joinApproval", waBinary.Node{Tag: "membership_approval_mode", Content: []waBinary.Node{
 			{Tag: "group_join", Attrs: waBinary.Attrs{"state": state}},
 		}}, bridge.GroupChange{JoinApproval: p})
+	}
+	if p := patch.MemberAddMode; p != nil && *p != convert.AddMode(string(info.MemberAddMode)) {
+		add("memberAddMode", waBinary.Node{Tag: "member_add_mode", Content: []byte(convert.AddModeOnWire(*p))}, bridge.GroupChange{MemberAddMode: p})
 	}
 	if p := patch.Disappearing; p != nil && *p != info.DisappearingTimer {
 		node := onOff(*p > 0, "ephemeral", "not_ephemeral")

@@ -79,6 +79,7 @@ export const groupResource: Resource = {
       options: [
         { ...choice("Disappearing Messages", "disappearingSeconds", "When messages disappear", { "0": "Never", "86400": "After a Day", "604800": "After a Week", "7776000": "After 90 Days" }), value: Number },
         flag("Join Approval", "joinApproval", "Whether an admin lets in who comes by the link"),
+        choice("Members Added By", "memberAddMode", "Who may add members", { admins: "Admins", everyone: "Everyone" }),
         text("Name", "name", "The new name"),
         flag("Only Admins Change It", "isLocked", "Whether only admins may change name, topic and timer"),
         flag("Only Admins Write", "isAnnounce", "Whether only admins may write"),

@@ -45,7 +45,7 @@ func (e *environment) newRoot() *cobra.Command {
 			e.deleteCommand(), e.typingCommand(), e.scheduledCommand(),
 		}},
 		{"Change chats:", slices.Concat(e.chatStateCommands(), starCommands(e), []*cobra.Command{
-			blockCommand(e, "block", true), blockCommand(e, "unblock", false), saveCommand(e), unsaveCommand(e), e.groupCommand(), historyCommand(e), e.importChatCommand(), e.importsCommand(),
+			timerCommand(e), blockCommand(e, "block", true), blockCommand(e, "unblock", false), saveCommand(e), unsaveCommand(e), e.groupCommand(), historyCommand(e), e.importChatCommand(), e.importsCommand(),
 			accountCommand(e),
 		})},
 		{"Connect other programs:", []*cobra.Command{e.webhooksCommand(), e.hooksCommand(), e.tokenCommand(), e.mcpCommand(), e.chatwootCommand()}},

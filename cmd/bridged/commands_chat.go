@@ -130,6 +130,20 @@ func muteCommand(e *environment) *cobra.Command {
 	return example(c, "bridged mute +15557654321 --for 8h")
 }
 
+func timerCommand(e *environment) *cobra.Command {
+	var key string
+	const help = "Let new messages of a chat disappear." + chatHelp + "\n<time> is off, 24h, 7d or 90d."
+	c := e.shellCommand("timer <chat> <time>", help, func(ctx context.Context, s *shell.Shell, args []string) error {
+		seconds, known := timers[args[1]]
+		if !known {
+			return shell.Usage("the time must be one of off, 24h, 7d, 90d")
+		}
+		return s.SetTimer(ctx, args[0], key, seconds)
+	})
+	addKey(c.Flags(), &key)
+	return example(c, "bridged timer +15557654321 7d")
+}
+
 func blockCommand(e *environment, name string, block bool) *cobra.Command {
 	var key string
 	summary := "Block a person."

@@ -7,12 +7,12 @@ import (
 	"bridged/internal/bridge"
 )
 
-// updateChat archives, pins or mutes a chat, or marks it as unread, on all devices.
+// updateChat archives, pins or mutes a chat, or marks it as unread, on all devices, or sets its timer.
 func updateChat(in *input) (any, error) {
 	jid := in.pathChat("jid")
 	var req content.ChatChange
 	body := in.body(&req, strict)
-	patch, err := req.Patch(in.Now())
+	patch, err := req.Patch(jid, in.Now())
 	keep(in, patch, err)
 	var chat bridge.Chat
 	return actOnce(in, body, act{

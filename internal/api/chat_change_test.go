@@ -20,14 +20,15 @@ func TestUpdateChat_ChangesWhatIsNamed(t *testing.T) {
 		body, patch   string
 		changed, name string
 	}{
-		{grace, `{"archived":true}`, `{"Archived":true,"Pinned":null,"MutedUntil":null,"Unread":null}`, "archived", string(grace)},
-		{graceLID, `{"pinned":false,"archived":null}`, `{"Archived":null,"Pinned":false,"MutedUntil":null,"Unread":null}`, "pinned", string(grace)},
-		{club, `{"unread":false}`, `{"Archived":null,"Pinned":null,"MutedUntil":null,"Unread":false}`, "unread", string(club)},
-		{club, `{"mutedUntil":"forever"}`, `{"Archived":null,"Pinned":null,"MutedUntil":"9999-12-31T23:59:59.999Z","Unread":null}`, "mutedUntil", string(club)},
-		{club, `{"mutedUntil":"9999-12-31T23:59:59.999Z"}`, `{"Archived":null,"Pinned":null,"MutedUntil":"9999-12-31T23:59:59.999Z","Unread":null}`, "mutedUntil", string(club)},
-		{club, `{"mutedUntil":"2127-01-31T02:00:00+02:00"}`, `{"Archived":null,"Pinned":null,"MutedUntil":"2127-01-31T00:00:00.000Z","Unread":null}`, "mutedUntil", string(club)},
+		{grace, `{"archived":true}`, `{"Archived":true,"Pinned":null,"MutedUntil":null,"Unread":null,"Expiration":null}`, "archived", string(grace)},
+		{graceLID, `{"pinned":false,"archived":null}`, `{"Archived":null,"Pinned":false,"MutedUntil":null,"Unread":null,"Expiration":null}`, "pinned", string(grace)},
+		{club, `{"unread":false}`, `{"Archived":null,"Pinned":null,"MutedUntil":null,"Unread":false,"Expiration":null}`, "unread", string(club)},
+		{grace, `{"disappearingSeconds":604800}`, `{"Archived":null,"Pinned":null,"MutedUntil":null,"Unread":null,"Expiration":604800}`, "disappearingSeconds", string(grace)},
+		{club, `{"mutedUntil":"forever"}`, `{"Archived":null,"Pinned":null,"MutedUntil":"9999-12-31T23:59:59.999Z","Unread":null,"Expiration":null}`, "mutedUntil", string(club)},
+		{club, `{"mutedUntil":"9999-12-31T23:59:59.999Z"}`, `{"Archived":null,"Pinned":null,"MutedUntil":"9999-12-31T23:59:59.999Z","Unread":null,"Expiration":null}`, "mutedUntil", string(club)},
+		{club, `{"mutedUntil":"2127-01-31T02:00:00+02:00"}`, `{"Archived":null,"Pinned":null,"MutedUntil":"2127-01-31T00:00:00.000Z","Unread":null,"Expiration":null}`, "mutedUntil", string(club)},
 		{
-			club, `{"mutedUntil":null,"archived":false,"pinned":true,"unread":true}`, `{"Archived":false,"Pinned":true,"MutedUntil":"0001-01-01T00:00:00.000Z","Unread":true}`,
+			club, `{"mutedUntil":null,"archived":false,"pinned":true,"unread":true}`, `{"Archived":false,"Pinned":true,"MutedUntil":"0001-01-01T00:00:00.000Z","Unread":true,"Expiration":null}`,
 			"archived,pinned,mutedUntil,unread", string(club),
 		},
 	} {
@@ -47,13 +48,24 @@ func TestUpdateChat_ChangesWhatIsNamed(t *testing.T) {
 	}
 }
 
+// The timer of a group belongs to its settings.
+func TestUpdateChat_RefusesTheTimerOfAGroup(t *testing.T) {
+	t.Parallel()
+	s := stocked(t)
+	if got := s.Do("PATCH", "/api/chats/"+string(club), `{"disappearingSeconds":0}`).Want(http.StatusBadRequest); !strings.Contains(got.Error(), "PATCH /api/groups/{jid}") {
+		t.Errorf("%s", got.Body)
+	}
+}
+
 func TestUpdateChat_RefusesBadInput(t *testing.T) {
 	t.Parallel()
 	s := stocked(t)
 	for _, c := range []struct{ body, says string }{
 		{``, "empty"},
-		{`{}`, "at least one of archived, pinned, mutedUntil and unread"},
+		{`{}`, "at least one of archived, pinned, mutedUntil, unread and disappearingSeconds"},
 		{`{"archived":null}`, "at least one of"},
+		{`{"disappearingSeconds":3600}`, "0, 86400, 604800 or 7776000"},
+		{`{"disappearingSeconds":"1d"}`, "disappearingSeconds"},
 		{`{"archived":"yes"}`, "archived must be true or false"},
 		{`{"archived":true,"pinned":true}`, "cannot both be true"},
 		{`{"mutedUntil":"2020-01-31T00:00:00Z"}`, "moment to come"},

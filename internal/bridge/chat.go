@@ -15,6 +15,7 @@ type Chat struct {
 	Archived      bool         `json:"archived"`
 	Pinned        bool         `json:"pinned"`
 	MutedUntil    *Time        `json:"mutedUntil"`
+	Expiration    uint32       `json:"disappearingSeconds"` // of new messages; 0 is off
 }
 
 // Participant is a member of a group.
@@ -126,8 +127,9 @@ type ChatSettings struct {
 type ChatPatch struct {
 	Archived   *bool
 	Pinned     *bool
-	MutedUntil *Time // the zero time unmutes
-	Unread     *bool // false sends no read receipts
+	MutedUntil *Time   // the zero time unmutes
+	Unread     *bool   // false sends no read receipts
+	Expiration *uint32 // of new messages in a private chat, in seconds; 0 is off
 }
 
 // Fields returns the names of the fields that are set.
@@ -143,6 +145,9 @@ func (p ChatPatch) Fields() (names []string) {
 	}
 	if p.Unread != nil {
 		names = append(names, "unread")
+	}
+	if p.Expiration != nil {
+		names = append(names, "disappearingSeconds")
 	}
 	return names
 }

@@ -112,23 +112,27 @@ type MessagePin struct {
 	Length time.Duration
 }
 
+// TimerChange sets the disappearing-messages timer of a private chat, in seconds; 0 is off.
+type TimerChange struct{ Seconds uint32 }
+
 // Vote replaces the account's choice in a poll. Without Options it withdraws the choice.
 type Vote struct {
 	Target  Message
 	Options []string // names
 }
 
-func (Text) content()       {}
-func (Location) content()   {}
-func (Poll) content()       {}
-func (Contacts) content()   {}
-func (File) content()       {}
-func (Reaction) content()   {}
-func (Forward) content()    {}
-func (TextEdit) content()   {}
-func (Revocation) content() {}
-func (MessagePin) content() {}
-func (Vote) content()       {}
+func (Text) content()        {}
+func (Location) content()    {}
+func (Poll) content()        {}
+func (Contacts) content()    {}
+func (File) content()        {}
+func (Reaction) content()    {}
+func (Forward) content()     {}
+func (TextEdit) content()    {}
+func (Revocation) content()  {}
+func (MessagePin) content()  {}
+func (Vote) content()        {}
+func (TimerChange) content() {}
 
 // NewMessageID returns a random id in the form of message ids.
 func NewMessageID() string {

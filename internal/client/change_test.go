@@ -38,18 +38,19 @@ func TestChange_NamesTheMessage(t *testing.T) {
 
 func TestUpdateChat_NamesWhatChanges(t *testing.T) {
 	both(t, func(t *testing.T, b *bridgeUnderTest) {
-		b.know(said(club, "ONE", "hello", 0))
+		b.know(said(grace, "ONE", "hello", 0))
 		until := bridge.At(time.Now().Add(time.Hour))
 		yes, no := new(true), new(false)
 		changes := []client.ChatChange{
 			{Archived: no, Pinned: yes, Unread: yes},
 			{MutedUntil: &until},
+			{Expiration: new(uint32(86400))},
 			{MutedUntil: new(bridge.MutedForever())},
 			{MutedUntil: new(bridge.Time{}), Unread: no},
 		}
 		var want []bridge.ChatPatch
 		for _, change := range changes {
-			if err := b.UpdateChat(t.Context(), club, change, ""); err != nil {
+			if err := b.UpdateChat(t.Context(), grace, change, ""); err != nil {
 				t.Fatal(err)
 			}
 			want = append(want, bridge.ChatPatch(change))
@@ -57,7 +58,7 @@ func TestUpdateChat_NamesWhatChanges(t *testing.T) {
 		if diff := cmp.Diff(want, b.account.patches); diff != "" {
 			t.Error(diff)
 		}
-		if err := b.UpdateChat(t.Context(), club, client.ChatChange{}, ""); bridge.CodeOf(err) != bridge.CodeInvalid {
+		if err := b.UpdateChat(t.Context(), grace, client.ChatChange{}, ""); bridge.CodeOf(err) != bridge.CodeInvalid {
 			t.Errorf("of nothing: %v", err)
 		}
 	})

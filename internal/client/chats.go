@@ -70,6 +70,8 @@ type ChatChange struct {
 	// time unmutes it.
 	MutedUntil *bridge.Time
 	Unread     *bool // false marks the chat as read, without read receipts
+	// Expiration is the timer of disappearing messages of a private chat, in seconds; 0 is off.
+	Expiration *uint32
 }
 
 // MarshalJSON writes the fields that are set.
@@ -79,6 +81,9 @@ func (c ChatChange) MarshalJSON() ([]byte, error) {
 		if value != nil {
 			fields[name] = *value
 		}
+	}
+	if c.Expiration != nil {
+		fields["disappearingSeconds"] = *c.Expiration
 	}
 	if until := c.MutedUntil; until != nil {
 		switch {

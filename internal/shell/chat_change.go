@@ -61,6 +61,28 @@ func (s *Shell) Mute(ctx context.Context, who, key string, length time.Duration)
 	return err
 }
 
+// SetTimer sets the timer of disappearing messages of a chat or a group, in seconds; 0 is off.
+func (s *Shell) SetTimer(ctx context.Context, who, key string, seconds uint32) error {
+	chat, err := s.find(ctx, who)
+	if err != nil {
+		return err
+	}
+	answer, err := s.changeOnce(ctx, key, func(ctx context.Context, api *client.Client, key string) error {
+		if chat.IsGroup() {
+			_, err := api.ChangeGroup(ctx, chat, bridge.GroupPatch{Disappearing: &seconds}, key)
+			return err
+		}
+		return api.UpdateChat(ctx, chat, client.ChatChange{Expiration: &seconds}, key)
+	})
+	if err != nil {
+		return err
+	}
+	if seconds == 0 {
+		return s.printDone(answer, "New messages in %s stay.", chat)
+	}
+	return s.printDone(answer, "New messages in %s disappear after %d days.", chat, seconds/86400)
+}
+
 // Block blocks a person, or ends that.
 func (s *Shell) Block(ctx context.Context, who, key string, block bool) error {
 	person, err := s.findPerson(ctx, who)

@@ -174,7 +174,12 @@ func (t *writeTx) saveTimer(f bridge.ChatTimer) {
 		return
 	}
 	p := t.EnsurePerson(f.Chat)
-	t.Run("UPDATE people SET timer = ?1, timer_set_at = ?2 WHERE id = ?3 AND timer_set_at <= ?2", f.Seconds, millis(f.SetAt), p.ID)
+	var before uint32
+	t.Find("SELECT timer FROM people WHERE id = ?", []any{p.ID}, &before)
+	set := t.Change("UPDATE people SET timer = ?1, timer_set_at = ?2 WHERE id = ?3 AND timer_set_at <= ?2", f.Seconds, millis(f.SetAt), p.ID)
+	if c, found := t.findChat(f.Chat); found && set > 0 && before != f.Seconds {
+		t.appendEvent(bridge.EventChatUpdated, 0, c.id)
+	}
 }
 
 // millis returns a moment in milliseconds, 0 for none.

@@ -2,6 +2,7 @@ package content
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 
 	"bridged/internal/bridge"
@@ -16,11 +17,12 @@ type ChatChange struct {
 	Pinned     *bool           `json:"pinned"`
 	MutedUntil json.RawMessage `json:"mutedUntil"` // null unmutes
 	Unread     *bool           `json:"unread"`
+	Expiration *uint32         `json:"disappearingSeconds"`
 }
 
-// Patch returns the change. It refuses one that contradicts itself.
-func (c ChatChange) Patch(now time.Time) (patch bridge.ChatPatch, err error) {
-	patch = bridge.ChatPatch{Archived: c.Archived, Pinned: c.Pinned, Unread: c.Unread}
+// Patch returns the change of a chat. It refuses one that contradicts itself.
+func (c ChatChange) Patch(chat bridge.JID, now time.Time) (patch bridge.ChatPatch, err error) {
+	patch = bridge.ChatPatch{Archived: c.Archived, Pinned: c.Pinned, Unread: c.Unread, Expiration: c.Expiration}
 	if c.MutedUntil != nil {
 		if patch.MutedUntil, err = parseMute(c.MutedUntil, now); err != nil {
 			return patch, err
@@ -28,11 +30,24 @@ func (c ChatChange) Patch(now time.Time) (patch bridge.ChatPatch, err error) {
 	}
 	switch {
 	case patch == (bridge.ChatPatch{}):
-		return patch, bridge.Invalid("give at least one of archived, pinned, mutedUntil and unread")
+		return patch, bridge.Invalid("give at least one of archived, pinned, mutedUntil, unread and disappearingSeconds")
 	case patch.Archived != nil && *patch.Archived && patch.Pinned != nil && *patch.Pinned:
 		return patch, bridge.Invalid("archived and pinned cannot both be true: archiving a chat takes its pin off")
 	}
-	return patch, nil
+	return patch, checkTimer(chat, c.Expiration)
+}
+
+// checkTimer returns an error if a chat cannot have a timer of disappearing messages.
+func checkTimer(chat bridge.JID, seconds *uint32) error {
+	switch {
+	case seconds == nil:
+		return nil
+	case !slices.Contains(disappearing, *seconds):
+		return bridge.Invalid("disappearingSeconds must be 0, 86400, 604800 or 7776000: never, a day, a week or 90 days")
+	case chat.IsGroup():
+		return bridge.Invalid("the disappearingSeconds of a group are changed by PATCH /api/groups/{jid}")
+	}
+	return nil
 }
 
 // parseMute reads mutedUntil: a time in the future, forever, or null to unmute.

@@ -31,8 +31,8 @@ func CheckGroupPatch(patch bridge.GroupPatch) error {
 		return bridge.Invalid("give at least one of name, topic, isAnnounce, isLocked, joinApproval, memberAddMode and disappearingSeconds")
 	case patch.Topic != nil && utf8.RuneCountInString(*patch.Topic) > maxGroupTopic:
 		return bridge.Invalid("topic must have at most %d characters; an empty one removes it", maxGroupTopic)
-	case patch.Disappearing != nil && !slices.Contains(disappearing, *patch.Disappearing):
-		return bridge.Invalid("disappearingSeconds must be 0, 86400, 604800 or 7776000: never, a day, a week or 90 days")
+	case checkTimer("", patch.Disappearing) != nil:
+		return checkTimer("", patch.Disappearing)
 	case patch.MemberAddMode != nil && !slices.Contains([]bridge.MemberAddMode{bridge.AddedByAdmins, bridge.AddedByEveryone}, *patch.MemberAddMode):
 		return bridge.Invalid("memberAddMode must be admins or everyone: who may add members")
 	case patch.Name != nil:

@@ -30,7 +30,8 @@ func (s *Reader) Chats(ctx context.Context, q bridge.ChatQuery) (bridge.Page[bri
 // selectChats reads chats for lists. One that is marked as unread has at least one unread
 // message.
 const selectChats = `SELECT c.id, c.jid, ifnull(c.person, 0), c.is_group, c.name, c.last_message_at, c.participants,
-	max(c.unread, c.marked_unread), c.archived, c.pinned, c.muted_until, c.recency FROM chats c WHERE `
+	max(c.unread, c.marked_unread), c.archived, c.pinned, c.muted_until,
+	ifnull((SELECT p.timer FROM people p WHERE p.id = c.person), c.timer), c.recency FROM chats c WHERE `
 
 func (r *Snapshot) ChatsQuery(q bridge.ChatQuery) (string, []any) {
 	var f sqlite.Filter
@@ -86,7 +87,7 @@ func (r *Snapshot) addKind(f *sqlite.Filter, kind bridge.ChatKind) {
 func (r *Snapshot) scanChat(row *sqlite.Row) (chat bridge.Chat, id, recency int64) {
 	var person int64
 	row.Scan(&id, &chat.JID, &person, &chat.IsGroup, &chat.Name, &chat.LastMessageAt, &chat.Participants,
-		&chat.UnreadCount, &chat.Archived, &chat.Pinned, &chat.MutedUntil, &recency)
+		&chat.UnreadCount, &chat.Archived, &chat.Pinned, &chat.MutedUntil, &chat.Expiration, &recency)
 	if person != 0 {
 		p := r.s.o.People.Get(person)
 		chat.LID, chat.Username = p.LID, p.UsernameOrNil()

@@ -14,7 +14,7 @@ import (
 	"bridged/internal/wa/convert"
 )
 
-// change is a reaction, an edit, a deletion, a pin or a vote of a stored message. It has no row in the store;
+// change is a reaction, an edit, a deletion, a pin or a vote of a stored message, or a timer of a chat. It has no row in the store;
 // its effect is stored after the network has accepted it.
 type change struct {
 	name   string // for texts, such as "reaction"
@@ -27,7 +27,7 @@ type change struct {
 // isChange reports whether content is a change of a stored message.
 func isChange(content bridge.Content) bool {
 	switch content.(type) {
-	case bridge.Reaction, bridge.TextEdit, bridge.Revocation, bridge.MessagePin, bridge.Vote:
+	case bridge.Reaction, bridge.TextEdit, bridge.Revocation, bridge.MessagePin, bridge.Vote, bridge.TimerChange:
 		return true
 	}
 	return false
@@ -106,6 +106,8 @@ func (c *Client) composeChange(ctx context.Context, to types.JID, chat bridge.JI
 		made, err = c.revocationChange(ctx, to, chat, content)
 	case bridge.MessagePin:
 		made = c.pinChange(ctx, to, chat, content)
+	case bridge.TimerChange:
+		made = timerChange(chat, content.Seconds)
 	case bridge.Vote:
 		made, err = c.voteChange(ctx, to, chat, content)
 	}
@@ -145,6 +147,14 @@ func (c *Client) pinChange(ctx context.Context, to types.JID, chat bridge.JID, p
 	pn, _ := c.s.o.Own()
 	return change{name: name, target: p.Target.ID, msg: msg, fact: func(taken bridge.Time) bridge.Fact {
 		return convert.OwnPin(pn, chat, msg, taken)
+	}}
+}
+
+// timerChange returns the change of a private chat's timer.
+func timerChange(chat bridge.JID, seconds uint32) change {
+	at := time.Now().Truncate(time.Second) // as in the message
+	return change{name: "timer", msg: convert.TimerMessage(seconds, at), fact: func(bridge.Time) bridge.Fact {
+		return bridge.ChatTimer{Chat: chat, Seconds: seconds, SetAt: bridge.At(at)}
 	}}
 }
 

@@ -21,12 +21,13 @@ const (
 )
 
 // UpdateChat changes the settings of a chat on all of the account's devices, and stores what the
-// network has accepted. Muting is a separate request and the last one.
+// network has accepted. Muting is a separate request after the others. The timer is a message to the
+// other person and the last one.
 func (s *Sender) UpdateChat(ctx context.Context, chat bridge.Chat, patch bridge.ChatPatch) error {
 	ctx, cancel := s.Within(ctx, chatStateTimeout)
 	defer cancel()
-	muting := bridge.ChatPatch{MutedUntil: patch.MutedUntil}
-	patch.MutedUntil = nil
+	muting, timer := bridge.ChatPatch{MutedUntil: patch.MutedUntil}, patch.Expiration
+	patch.MutedUntil, patch.Expiration = nil, nil
 	var changed []string
 	for _, part := range []bridge.ChatPatch{patch, muting} {
 		fields := part.Fields()
@@ -38,7 +39,11 @@ func (s *Sender) UpdateChat(ctx context.Context, chat bridge.Chat, patch bridge.
 		}
 		changed = append(changed, fields...)
 	}
-	return nil
+	if timer == nil {
+		return nil
+	}
+	_, err := s.Send(ctx, bridge.Outgoing{To: chat.JID, Content: bridge.TimerChange{Seconds: *timer}})
+	return bridge.AfterChanges(changed, "disappearingSeconds", err)
 }
 
 // changeChat sends a change of one collection of the account's state and stores it.

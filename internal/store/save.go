@@ -64,11 +64,11 @@ func (t *writeTx) save(fact bridge.Fact) {
 	case bridge.PollOptionAdded:
 		t.savePollOption(f)
 	case bridge.Pin:
-		t.savePin(f)
+		markTx{t}.savePin(f)
 	case bridge.Keep:
-		t.saveKeep(f)
+		markTx{t}.saveKeep(f)
 	case bridge.Star:
-		t.saveStar(f)
+		markTx{t}.saveStar(f)
 	case bridge.Encrypted:
 		t.saveEncrypted(f)
 	case bridge.Receipt:

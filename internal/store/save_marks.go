@@ -7,8 +7,11 @@ import (
 	"bridged/internal/store/columns"
 )
 
+// markTx saves the marks of messages.
+type markTx struct{ *writeTx }
+
 // savePin pins a message, or unpins it. The last one counts, from any member.
-func (t *writeTx) savePin(f bridge.Pin) {
+func (t markTx) savePin(f bridge.Pin) {
 	m, d := t.marked(f, f.Chat, f.Target, f.By)
 	if m.seq == 0 {
 		return
@@ -23,7 +26,7 @@ func (t *writeTx) savePin(f bridge.Pin) {
 
 // saveKeep stores whether a disappearing message is retained. If its author decides against it, that is
 // final.
-func (t *writeTx) saveKeep(f bridge.Keep) {
+func (t markTx) saveKeep(f bridge.Keep) {
 	m, d := t.marked(f, f.Chat, f.Target, f.By)
 	if m.seq == 0 {
 		return
@@ -37,10 +40,10 @@ func (t *writeTx) saveKeep(f bridge.Keep) {
 }
 
 // saveStar stores whether the account starred a message. The last change counts.
-func (t *writeTx) saveStar(f bridge.Star) {
+func (t markTx) saveStar(f bridge.Star) {
 	m, found := t.findMessage(f.Chat, f.Target)
 	if !found {
-		pendingTx{t}.postpone(f)
+		pendingTx(t).postpone(f)
 		return
 	}
 	at := f.Timestamp.UnixMilli()
@@ -66,7 +69,7 @@ func laterStar(before, after int64) bool { return max(after, -after) > max(befor
 
 // marked returns the message that a person marks for all members, or one without a seq if the person may
 // not. If the message or the group is not known yet, the change becomes pending.
-func (t *writeTx) marked(fact bridge.Fact, chat bridge.JID, id string, by bridge.JID) (target, columns.Details) {
+func (t markTx) marked(fact bridge.Fact, chat bridge.JID, id string, by bridge.JID) (target, columns.Details) {
 	m, found := t.findMessage(chat, id)
 	allowed, known := false, false
 	if found {
@@ -79,14 +82,14 @@ func (t *writeTx) marked(fact bridge.Fact, chat bridge.JID, id string, by bridge
 		known && (allowed || isKeep && t.isAuthor(m, by)):
 		return m, detailsIn(t.Conn, m.details)
 	case !known:
-		pendingTx{t}.postpone(fact)
+		pendingTx(t).postpone(fact)
 	}
 	return target{}, columns.Details{}
 }
 
 // mayMark reports whether a person may mark messages of the chat for all members. If only admins may
 // change the group, only they may. This is unknown for a group without a description.
-func (t *writeTx) mayMark(m target, by bridge.JID) (allowed, known bool) {
+func (t markTx) mayMark(m target, by bridge.JID) (allowed, known bool) {
 	if m.isPrivate {
 		return true, true
 	}

@@ -36,7 +36,7 @@ func aChat() map[string]http.HandlerFunc {
 			}
 			replies(`{"ok":true,"msgId":"`+id+`","chatJid":"`+grace+`","timestamp":"2026-11-21T12:00:00.000Z"}`)(w, r)
 		}
-		for _, mark := range []string{"/pin", "/vote"} {
+		for _, mark := range []string{"/pin", "/vote", "/star"} {
 			answers["/api/chats/"+grace+"/messages/"+id+mark] = answers["/api/chats/"+grace+"/messages/"+id]
 		}
 	}
@@ -88,6 +88,8 @@ func TestChanges_ReachTheAPI(t *testing.T) {
 		{"/messages/OWN/delete", "key=k", "DELETE", "/messages/OWN", "", "k"},
 		{"/messages/HERS/pin", "duration=7d&key=k", "POST", "/messages/HERS/pin", `{"duration":"7d"}`, "k"},
 		{"/mark", "unpin=HERS&key=k", "DELETE", "/messages/HERS/pin", "", "k"},
+		{"/mark", "star=HERS&key=k", "POST", "/messages/HERS/star", "", "k"},
+		{"/mark", "unstar=HERS&key=k", "DELETE", "/messages/HERS/star", "", "k"},
 		{"/messages/HERS/vote", "option=At+nine&option=At+ten&key=k", "POST", "/messages/HERS/vote", `{"options":["At nine","At ten"]}`, "k"},
 		{"/messages/HERS/vote", "key=k", "POST", "/messages/HERS/vote", `{"options":[]}`, "k"},
 		{"/read", "upto=OWN", "POST", "/read", `{"msgId":"OWN"}`, ""},

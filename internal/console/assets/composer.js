@@ -172,12 +172,13 @@ async function send(form, submitter) {
   const buttons = all("button", form);
   buttons.forEach((button) => (button.disabled = true));
   try {
-    await again(() => ask(form.action, body));
+    const answer = await again(() => ask(form.action, body));
     if (form.elements.key) form.elements.key.value = randomKey();
     if (form.dataset.send === "reset") {
       form.reset();
+      for (const one of all(".when", form)) one.open = false;
       toggleExtras(false);
-      toast(form.dataset.done || "Sent");
+      toast(answer.text || form.dataset.done || "Sent");
     }
     newest();
   } catch (failure) {
@@ -185,6 +186,11 @@ async function send(form, submitter) {
   }
   buttons.forEach((button) => (button.disabled = false));
 }
+
+// "Send later" suggests a time while it is open.
+document.addEventListener("toggle", (event) => {
+  if (event.target.matches?.(".when")) find("input", event.target).value = event.target.open ? event.target.dataset.later : "";
+}, true);
 
 // The form for sending later begins with the text that was written already.
 find("#later")?.addEventListener("toggle", (event) => {

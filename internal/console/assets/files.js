@@ -35,7 +35,7 @@ async function thumbnail(file) {
 }
 
 // offer adds files to the dialog, and names the ones that cannot be sent.
-function offer(files) {
+export function offer(files) {
   const problems = [];
   for (const file of files) {
     if (!file.size) problems.push(`${file.name} is empty or a folder, and can’t be sent.`);
@@ -72,12 +72,23 @@ function count() {
   const name = find(".chat-title h1")?.textContent || "this chat";
   find("#files-title").textContent = (n === 1 ? "Send a file" : `Send ${n} files`) + " to " + name;
   find("[data-go] span", dialog).textContent = n > 1 ? `Send ${n}` : "Send";
+  const kinds = [...rows.values()].map((file) => (file.voice ? "voice" : file.type.split("/")[0]));
+  const plain = !find("[name=as]", dialog).checked;
+  option("views", plain && n && kinds.every((kind) => ["image", "video", "voice"].includes(kind)));
+  option("videos", plain && kinds.includes("video"));
   find("[data-go]", dialog).disabled = !n;
   all(".file-row", list).forEach((row, i) => {
     find("[data-up]", row).disabled = !i;
     find("[data-down]", row).disabled = i === n - 1;
     for (const one of all("[data-up], [data-down]", row)) one.hidden = n === 1;
   });
+}
+
+// option shows an option if it suits the files.
+function option(name, suits) {
+  const label = find(`[data-for=${name}]`, dialog);
+  label.hidden = !suits;
+  if (!suits) find("input", label).checked = false;
 }
 
 function change(event) {
@@ -101,11 +112,12 @@ function change(event) {
 }
 
 function send() {
-  const as = find("[name=as]", dialog).checked ? "document" : "";
+  const { as, once, gif, at } = Object.fromEntries(new FormData(find("form", dialog)));
   const answered = reply();
   const all = [...list.children].map((row, i) => ({
     file: rows.get(row), name: rows.get(row).name, size: sizeOf(rows.get(row).size), picture: row.picture,
-    text: find("[name=caption]", row).value.trim(), as, reply: i ? undefined : answered,
+    text: find("[name=caption]", row).value.trim(), as, once, gif: rows.get(row).type.startsWith("video/") ? gif : "", when: at,
+    ptt: rows.get(row).voice, reply: i ? undefined : answered,
   }));
   rows.clear();
   dialog.close();
@@ -126,9 +138,12 @@ if (form) {
     input.value = "";
   });
   dialog.addEventListener("click", change);
+  find("[name=as]", dialog).addEventListener("change", count);
   dialog.addEventListener("close", () => {
     rows.clear();
     list.replaceChildren();
+    find("form", dialog).reset();
+    find(".when", dialog).open = false;
     toField();
   });
   find("form", dialog).addEventListener("submit", (event) => {

@@ -108,6 +108,7 @@ for (const region of all("[data-live]")) {
   listeners.push((event) => {
     if (types.includes(event.type)) again();
   });
+  if (region.matches("[data-load]")) refresh(region); // it takes longer than the page
   if (region.dataset.every) {
     setInterval(() => document.hidden || refresh(region), region.dataset.every * 1000);
   }

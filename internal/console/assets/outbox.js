@@ -49,7 +49,10 @@ async function deliver(item) {
     const answer = await (item.file ? upload(item) : post(item));
     Object.assign(item, { state: "sent", id: answer.msgId });
     forget(item);
-    show(item);
+    if (item.when) { // it is among the scheduled messages
+      pending.hide(item.key);
+      toast(answer.text);
+    } else show(item);
     wait = 1000;
     if (pending.isShown(item.chat)) newest();
     return true;
@@ -82,7 +85,7 @@ const post = (item) => ask(item.chat + "/send", new URLSearchParams([
 // upload sends a file and shows its progress.
 function upload(item) {
   const form = new FormData();
-  const fields = { csrf, key: item.key, reply: item.reply?.id || "", caption: item.text, as: item.as || "", ptt: item.ptt ? "yes" : "" };
+  const fields = { csrf, key: item.key, reply: item.reply?.id || "", caption: item.text, as: item.as || "", ptt: item.ptt ? "yes" : "", once: item.once || "", gif: item.gif || "", when: item.when || "" };
   for (const [name, value] of Object.entries(fields)) form.append(name, value);
   form.append("file", item.file); // after its fields
   const request = (item.request = new XMLHttpRequest());

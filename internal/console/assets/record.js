@@ -1,5 +1,6 @@
 // Voice notes, recorded in the browser.
 import { find, toast } from "./base.js";
+import { offer as offerFiles } from "./files.js";
 import { area, reply, toField, unreply } from "./composer.js";
 import * as outbox from "./outbox.js";
 import { announce } from "./pending.js";
@@ -104,15 +105,22 @@ async function end() {
   return { blob, ms };
 }
 
-async function finish() {
+// finish sends the voice note, or offers to send it later.
+async function finish(later) {
   const { blob, ms } = await end();
   if (ms < 500) return toast("That was too short for a voice note.", true);
   try {
     const sound = type.startsWith("audio/webm") ? (await import("./ogg.js")).oggOf(new Uint8Array(await blob.arrayBuffer())) : blob;
+    const file = new File([sound], "voice-note.ogg", { type: "audio/ogg; codecs=opus" });
+    if (later) {
+      offerFiles([Object.assign(file, { voice: true })]);
+      find("#files .when").open = true;
+      return;
+    }
     const answered = reply();
     unreply();
     outbox.add({
-      file: new File([sound], "voice-note.ogg", { type: "audio/ogg; codecs=opus" }), ptt: true, text: "",
+      file, ptt: true, text: "",
       name: "Voice note", size: minutes(ms), picture: find("svg", button).cloneNode(true), reply: answered,
     });
   } catch (failure) {
@@ -136,6 +144,7 @@ if (button && type) {
   on("[data-pause]", pause);
   on("[data-resume]", resume);
   on("[data-cancel]", end);
-  on("[data-finish]", finish);
+  on("[data-finish]", () => finish(false));
+  on("[data-when]", () => finish(true));
   addEventListener("beforeunload", (event) => now && event.preventDefault());
 }

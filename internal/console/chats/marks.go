@@ -1,9 +1,11 @@
 package chats
 
 import (
+	"context"
 	"net/http"
 
 	"bridged/internal/bridge"
+	"bridged/internal/client"
 	"bridged/internal/console/frame"
 	"bridged/internal/console/names"
 	"bridged/internal/console/view"
@@ -94,12 +96,24 @@ func Vote(req *frame.Request) error {
 	return req.Done(err, "", view.ChatPath(req.Chat))
 }
 
-// Mark changes a mark of a message by a button in its menu.
+// marks has the changes that a button in the menu of a message can make.
+var marks = map[string]struct {
+	change func(api *client.Client, ctx context.Context, chat bridge.JID, id, key string) (client.Sent, error)
+	done   string
+}{
+	"unpin":  {(*client.Client).Unpin, "Unpinned"},
+	"star":   {(*client.Client).Star, "Starred"},
+	"unstar": {(*client.Client).Unstar, "Star removed"},
+}
+
+// Mark changes a mark of a message by a button in its menu. The button's name says how, and its value is the id
+// of the message.
 func Mark(req *frame.Request) error {
-	id := req.PostForm.Get("unpin")
-	if id == "" {
-		return frame.Refused(http.StatusBadRequest, "Something is missing in the form. Reload the page, then try again.")
+	for name, mark := range marks {
+		if id := req.PostForm.Get(name); id != "" {
+			_, err := mark.change(req.API, req.Context(), req.Chat, id, req.Key())
+			return req.Done(err, mark.done, view.ChatPath(req.Chat))
+		}
 	}
-	_, err := req.API.Unpin(req.Context(), req.Chat, id, req.Key())
-	return req.Done(err, "Unpinned", view.ChatPath(req.Chat))
+	return frame.Refused(http.StatusBadRequest, "Something is missing in the form. Reload the page, then try again.")
 }

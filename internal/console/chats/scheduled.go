@@ -89,12 +89,22 @@ func SendLater(req *frame.Request) error {
 	}
 	text := client.Text{To: req.Chat, Text: strings.ReplaceAll(req.PostForm.Get("text"), "\r\n", "\n")}
 	_, err = req.API.Send(req.Context(), client.Later{Message: text, At: *at}, req.Key())
-	return req.Done(err, "Scheduled for "+at.In(req.Zone()).Format("2 January, 15:04"), view.ChatPath(req.Chat))
+	return req.Done(err, scheduledFor(req, *at), view.ChatPath(req.Chat))
 }
 
 // timeIn reads the time of a form, in the visitor's zone.
 func timeIn(req *frame.Request) (*bridge.Time, error) {
-	at, err := time.ParseInLocation(localLayout, req.PostForm.Get("at"), req.Zone())
+	return parseTime(req, req.PostForm.Get("at"))
+}
+
+// scheduledFor says when a message will be sent.
+func scheduledFor(req *frame.Request, at bridge.Time) string {
+	return "Scheduled for " + at.In(req.Zone()).Format("2 January, 15:04")
+}
+
+// parseTime reads a field with a date and a time, in the visitor's zone.
+func parseTime(req *frame.Request, text string) (*bridge.Time, error) {
+	at, err := time.ParseInLocation(localLayout, text, req.Zone())
 	if err != nil {
 		return nil, frame.Titled(http.StatusBadRequest, "There’s no time", "Choose the day and the time at which the message is to be sent.")
 	}
@@ -123,5 +133,5 @@ func ChangeScheduled(req *frame.Request) error {
 		patch.Text = new(strings.ReplaceAll(req.PostForm.Get("text"), "\r\n", "\n"))
 	}
 	_, err = req.API.UpdateScheduled(req.Context(), req.ID, patch)
-	return req.Done(err, "Scheduled for "+at.In(req.Zone()).Format("2 January, 15:04"), back)
+	return req.Done(err, scheduledFor(req, *at), back)
 }

@@ -125,6 +125,12 @@ func (p *searchPage) narrow(req *frame.Request, q *bridge.SearchQuery) error {
 	if p.Kind != "" {
 		if chosen, known := kindCalled(p.Kind); known {
 			p.Kind, q.Type = chosen.Name, chosen.Type
+			switch chosen.Name {
+			case starred:
+				q.Starred = new(true)
+			case pinnedKind:
+				q.Pinned = new(true)
+			}
 			p.chip("Kind", chosen.Text, func(t *terms) { t.Kind = "" })
 		} else {
 			p.Unclear = append(p.Unclear, unclear{Noun: "kind of message", Name: p.Kind})

@@ -44,17 +44,28 @@ func Send(req *frame.Request) error {
 	if err != nil {
 		return err
 	}
+	if when := req.PostForm.Get("at"); when != "" {
+		at, err := parseTime(req, when)
+		if err != nil {
+			return err
+		}
+		message = client.Later{Message: message, At: *at}
+	}
 	sent, err := req.API.Send(req.Context(), message, req.Key())
 	return answerSent(req, sent, err)
 }
 
 // answerSent shows the chat again once a message was sent; the script gets its id.
 func answerSent(req *frame.Request, sent client.Sent, err error) error {
+	text := ""
+	if sent.SendAt != nil {
+		text = scheduledFor(req, *sent.SendAt)
+	}
 	if err == nil && req.WantsJSON() {
-		frame.WriteJSON(req.W, http.StatusOK, map[string]string{"msgId": sent.ID})
+		frame.WriteJSON(req.W, http.StatusOK, map[string]string{"msgId": sent.ID, "text": text})
 		return nil
 	}
-	return req.Done(err, "", view.ChatPath(req.Chat))
+	return req.Done(err, text, view.ChatPath(req.Chat))
 }
 
 func messageOf(to bridge.JID, form url.Values) (client.Message, error) {
@@ -69,10 +80,22 @@ func messageOf(to bridge.JID, form url.Values) (client.Message, error) {
 	case "poll":
 		return pollOf(to, form, quote), nil
 	case "contact":
-		card := bridge.ContactCard{DisplayName: form.Get("name"), Phone: form.Get("phone"), Email: form.Get("email"), Organization: form.Get("organization")}
-		return client.Contacts{To: to, Contacts: []bridge.ContactCard{card}, Quote: quote}, nil
+		return contactOf(to, form, quote)
 	}
 	return nil, frame.Refused(http.StatusBadRequest, "Something is missing in the form. Reload the page, then try again.")
+}
+
+// contactOf reads a contact, whose number may have spaces, a plus and the like.
+func contactOf(to bridge.JID, form url.Values, quote client.Quote) (client.Message, error) {
+	card := bridge.ContactCard{DisplayName: form.Get("name"), Email: form.Get("email"), Organization: form.Get("organization")}
+	if number := strings.TrimSpace(form.Get("phone")); number != "" {
+		phone, err := bridge.ParsePhone(number)
+		if err != nil {
+			return nil, frame.Titled(http.StatusBadRequest, "This isn’t a phone number", view.Sentence("the number "+err.Error()))
+		}
+		card.Phone = phone
+	}
+	return client.Contacts{To: to, Contacts: []bridge.ContactCard{card}, Quote: quote}, nil
 }
 
 // placeOf reads latitude and longitude, which maps copy as one text.
@@ -139,14 +162,19 @@ func SendFile(req *frame.Request) error {
 	if !req.Sends() {
 		return frame.ErrNotFound
 	}
-	fields, file, err := req.FileForm("caption", "reply", "ptt", "as", "key")
+	fields, file, err := req.FileForm("caption", "reply", "ptt", "as", "once", "gif", "when", "key")
 	if err != nil {
 		return err
 	}
 	if file.FileName() == "" {
 		return frame.ErrNoFile
 	}
-	upload := client.Upload{To: req.Chat, FileName: file.FileName(), Caption: fields.Get("caption"), QuotedMsgID: fields.Get("reply"), PTT: fields.Get("ptt") != ""}
+	upload := client.Upload{To: req.Chat, FileName: file.FileName(), Caption: fields.Get("caption"), QuotedMsgID: fields.Get("reply"), PTT: fields.Get("ptt") != "", ViewOnce: fields.Get("once") != "", GIF: fields.Get("gif") != ""}
+	if when := fields.Get("when"); when != "" {
+		if upload.SendAt, err = parseTime(req, when); err != nil {
+			return err
+		}
+	}
 	if fields.Get("as") == "document" {
 		upload.Type = bridge.MediaDocument
 	}

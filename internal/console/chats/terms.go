@@ -23,9 +23,15 @@ type terms struct {
 // kind is a kind of messages to search for. Its name is used in addresses and operators.
 type kind struct {
 	Name, Text string
-	Type       string // in the API
+	Type       string // in the API; empty for a mark
 	aliases    []string
 }
+
+// Kinds that are marks of messages of any type.
+const (
+	starred    = "starred"
+	pinnedKind = "pinned"
+)
 
 var searchKinds = []kind{
 	{"pictures", "Pictures", string(bridge.MediaImage), []string{"picture", "image", "images", "photo", "photos"}},
@@ -34,6 +40,8 @@ var searchKinds = []kind{
 	{"files", "Files", string(bridge.MediaDocument), []string{"file", "document", "documents"}},
 	{"links", "Links", bridge.TypeLink, []string{"link"}},
 	{"stickers", "Stickers", string(bridge.MediaSticker), []string{"sticker"}},
+	{starred, "Starred", "", []string{"star", "stars"}},
+	{pinnedKind, "Pinned", "", []string{"pin", "pins"}},
 }
 
 // kindCalled finds a kind by its name or an alias.

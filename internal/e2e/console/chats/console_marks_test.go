@@ -146,3 +146,33 @@ func TestConsole_ShowsAGroupBeforeJoining(t *testing.T) {
 		v.WantOnPage("You’re in this group")
 	})
 }
+
+// TestConsole_StarsMessages stars from the menu of a message, and lists what is starred, also on the phone.
+func TestConsole_StarsMessages(t *testing.T) {
+	AtBothSizes(t, func(t *testing.T, v Visited) {
+		card := Say(t, v.Ben, v.Owner.PN(), "The code of the door is 4711")
+		key := Say(t, v.Ben, v.Owner.PN(), "The key is below the stone")
+		v.WantStored(v.Ben, "below the stone")
+		v.Open("/console/search?kind=starred")
+		v.WantOnPage("No starred messages")
+		v.OpenChat(v.Ben.PN())
+		v.WantText("below the stone")
+		entry(v, "4711", "Star")
+		v.WaitFor(inMessage("4711", `.meta [title=starred]`))
+		if starred := Must(v.Owner.Starred(Within(t), v.Ben.PN(), card, false, simnet.JID{}))(t); !starred {
+			t.Error("the phone shows no star")
+		}
+		Must(0, v.Owner.Star(Within(t), v.Ben.PN(), key, false, simnet.JID{}, true))(t)
+		v.WaitFor(inMessage("below the stone", `.meta [title=starred]`))
+		v.ClickOn(".chat-head .menu > summary")
+		v.ClickOn(".chat-head [href*='kind=starred']")
+		v.Arrives("#main h1")
+		v.WantOnPage("Starred messages")
+		v.WantOnPage("below the stone")
+		v.WantFit("starred messages")
+		v.OpenChat(v.Ben.PN())
+		v.WantText("below the stone")
+		entry(v, "4711", "Unstar")
+		v.WaitFor(`!` + inMessage("4711", `.meta [title=starred]`))
+	})
+}

@@ -204,6 +204,55 @@ func TestConsole_FilesArePastedAndChosen(t *testing.T) {
 	v.WantNoFaults()
 }
 
+// TestConsole_SendsEveryKindLater schedules a poll, a location, a contact, a file and a voice note with their forms. A picture is
+// sent to be seen once.
+func TestConsole_SendsEveryKindLater(t *testing.T) {
+	AtBothWidths(t, func(t *testing.T, width int64) {
+		v := Chatting(t, width)
+		waiting := func(count int) {
+			t.Helper()
+			v.WaitFor(fmt.Sprintf(`document.querySelectorAll(".waiting .later").length === %d && !document.querySelector(".unsent")`, count))
+		}
+		form := func(kind string) string { return fmt.Sprintf(`#extras form:has([value=%s])`, kind) }
+		for i, one := range []struct {
+			kind   string
+			fields [][2]string
+		}{
+			{"poll", [][2]string{{"question", "When?"}, {"options", "Saturday\nSunday"}}},
+			{"place", [][2]string{{"coordinates", "52.5163, 13.3777"}}},
+			{"contact", [][2]string{{"name", "Carla"}, {"phone", "+49 151 0000004"}}},
+		} {
+			v.ClickOn("[data-extras]")
+			v.ClickOn("#extras details:has([value=" + one.kind + "]) > summary")
+			for _, field := range one.fields {
+				v.Fill(form(one.kind)+" [name="+field[0]+"]", field[1])
+			}
+			v.ClickOn(form(one.kind) + " .when > summary")
+			v.WaitFor(`document.querySelector("` + form(one.kind) + ` [name=at]").value !== ""`)
+			v.WantInside("the form of a "+one.kind, form(one.kind)+" *")
+			v.ClickOn(form(one.kind) + " button.primary")
+			waiting(i + 1)
+		}
+		dir := Written(t, map[string][]byte{"list.txt": []byte("water, bread"), "photo.png": demo.Picture(64, 40)})
+		v.Do(chromedp.SetUploadFiles(chromedp.CSS("[data-file]"), []string{filepath.Join(dir, "list.txt")}))
+		v.WaitFor(`document.querySelector("#files[open] .file-row")`)
+		v.ClickOn("#files .when > summary")
+		v.WaitFor(`document.querySelector("#files [name=at]").value !== "" && document.querySelector("[data-for=views]").hidden`)
+		v.WantSeen("#files [name=at]")
+		v.WantFit("a file that is sent later")
+		v.ClickOn("#files [data-go]")
+		waiting(4)
+
+		v.Do(chromedp.SetUploadFiles(chromedp.CSS("[data-file]"), []string{filepath.Join(dir, "photo.png")}))
+		v.WaitFor(`document.querySelector("#files[open] .file-row") && !document.querySelector("#files .when").open`)
+		v.ClickOn("#files [name=once]")
+		v.ClickOn("#files [data-go]")
+		Must(v.Ben.Received(Within(t), func(r *simnet.Received) bool { return r.IsViewOnce }))(t)
+		waiting(4)
+		v.WantNoFaults()
+	})
+}
+
 // A file that is too large is named with the limit, and nothing is sent.
 func TestConsole_FilesHaveALimit(t *testing.T) {
 	t.Parallel()

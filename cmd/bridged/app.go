@@ -312,7 +312,7 @@ func (a *app) handler(c config.Config, connections *front.Connections, previews 
 		HistoryImport: c.HistoryImport,
 		Files:         a.files, Preparer: a.preparer, Pictures: a.pictures, Typing: a.typing, FetchTimeout: c.FetchTimeout,
 		Importer: a.importer, Exports: a.exports, Schedule: a.schedule,
-		PublicURL: publicURL, BasePath: c.BasePath, Transcription: transcription(c), Backups: a.backupState(),
+		PublicURL: publicURL, BasePath: c.BasePath, CORSOrigins: c.AllowedOrigins, Transcription: transcription(c), Backups: a.backupState(),
 		Preview: previews.Find, LinkPreviews: c.LinkPreviews,
 		Webhooks: a.webhooks, WithoutPages: !c.Console, Lifetime: a.lifetime, Streams: a.streams, Log: a.log,
 		Build: metrics.Build{Version: version, Library: libraryVersion()}, Metrics: collectors,

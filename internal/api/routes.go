@@ -13,7 +13,7 @@ import (
 // routes returns the router of all routes, in the document's order.
 func (s *server) routes() chi.Router {
 	r := chi.NewRouter()
-	r.Use(s.observe, front.Secure, s.authenticate, s.document.Announces(r), front.HeadAsGet)
+	r.Use(s.observe, front.Secure, front.CORS(s.CORSOrigins), s.authenticate, s.document.Announces(r), front.HeadAsGet)
 	r.NotFound(s.handle(unknownRoute))
 	r.MethodNotAllowed(s.handle(wrongMethod(r)))
 

@@ -121,7 +121,9 @@ type Options struct {
 	// PublicURL begins the addresses of hooks; empty without a reverse proxy.
 	PublicURL string
 	// BasePath begins the paths of all routes; empty for the root.
-	BasePath     string
+	BasePath string
+	// CORSOrigins lists the origins whose pages may call the API from a browser, "*" for any; nil for none.
+	CORSOrigins  []string
 	Document     []byte // nil for [Document]
 	WithoutPages bool   // without openapi.yaml and openapi.json, which need no token
 

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"net/netip"
 	"net/url"
 	"regexp"
 	"slices"
@@ -48,4 +49,40 @@ func (c *Config) checkPublicURL(faults *Faults) {
 		at.Path, at.RawPath = c.BasePath, ""
 		return at, path == "" || path == c.BasePath
 	})
+}
+
+// defaultPorts are the ports that browsers leave out of origins.
+var defaultPorts = map[string]string{"http": "80", "https": "443"}
+
+// checkOrigins parses the origins of CORS_ORIGINS, and writes them as browsers do.
+func (c *Config) checkOrigins(faults *Faults) {
+	const fault = "CORS_ORIGINS must list origins with commas between, such as https://app.example.com or http://localhost:3000: a scheme, a host and at most a port; or be * alone"
+	if strings.TrimSpace(c.CORSOrigins) == "*" {
+		c.AllowedOrigins = []string{"*"}
+		c.Warnings = append(c.Warnings, "CORS_ORIGINS=* lets pages of every site call the API with a token that they have: name the origins instead")
+		return
+	}
+	c.AllowedOrigins = parseList(faults, c.CORSOrigins, fault, func(item string) (string, bool) {
+		at, err := url.Parse(strings.ToLower(item))
+		if err != nil || at.Scheme == "" || at.Hostname() == "" || strings.Contains(at.Host, "*") {
+			return "", false
+		}
+		host := at.Host
+		if at.Port() == defaultPorts[at.Scheme] {
+			host = strings.TrimSuffix(host, ":"+at.Port())
+		}
+		at.Host, at.Path = "", strings.TrimSuffix(at.Path, "/")
+		return at.Scheme + "://" + host, at.String() == at.Scheme+":" || at.String() == at.Scheme+"://"
+	})
+	for _, origin := range c.AllowedOrigins {
+		if at, err := url.Parse(origin); err == nil && at.Scheme == "http" && !isThisMachine(at.Hostname()) {
+			c.Warnings = append(c.Warnings, "CORS_ORIGINS has "+origin+", whose pages and tokens can be read and changed on the way: serve it over https")
+		}
+	}
+}
+
+// isThisMachine reports whether a host name means the machine that it is used on.
+func isThisMachine(host string) bool {
+	ip, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && ip.IsLoopback()
 }

@@ -68,6 +68,7 @@ func (c *Config) check(faults *Faults) {
 	c.checkWebhooks(faults)
 	c.checkBasePath(faults)
 	c.checkPublicURL(faults)
+	c.checkOrigins(faults)
 	c.checkAccounts(faults)
 	c.checkTranscribe(faults)
 	c.CheckMCP(faults)
@@ -274,7 +275,7 @@ func (c *Config) checkOAuth(faults *Faults) {
 		return
 	}
 	for _, at := range c.PublicURLs {
-		if ip, err := netip.ParseAddr(at.Hostname()); at.Scheme == "https" || at.Hostname() == "localhost" || err == nil && ip.IsLoopback() {
+		if at.Scheme == "https" || isThisMachine(at.Hostname()) {
 			c.OAuthURLs = append(c.OAuthURLs, at)
 		}
 	}

@@ -104,6 +104,9 @@ type Config struct {
 	// The console's address at a reverse proxy, such as `https://bridge.example.com`; separate
 	// several with commas.
 	PublicURL string `env:"PUBLIC_URL"`
+	// The origins whose pages may call the API from a browser, such as `https://app.example.com`, with
+	// commas between; `*` for any. Such pages need a token, and never use the console's session.
+	CORSOrigins string `env:"CORS_ORIGINS"`
 	// A prefix at which everything is served too, such as `/bridged` ([reverse
 	// proxies](operations.md#behind-a-reverse-proxy)).
 	BasePath string `env:"BASE_PATH"`
@@ -197,6 +200,7 @@ type Config struct {
 	PrivateHooks     []netip.Prefix // permitted for webhooks that are created over the API
 	Level            zerolog.Level
 	PublicURLs       []*url.URL        // with BasePath
+	AllowedOrigins   []string          // of CORS_ORIGINS; nil for none
 	AccountList      []Account         // of ACCOUNTS; nil for none
 	OAuthURLs        []*url.URL        // those that OAuth is offered at; nil without OAuth
 	SendChats        []bridge.JID      // that agents may send to; nil for none

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -32,6 +33,28 @@ func TestSettings_ShowNoSecrets(t *testing.T) {
 	} {
 		if shown[name] != want {
 			t.Errorf("%s is %q, want %q", name, shown[name], want)
+		}
+	}
+}
+
+func TestConfig_CORSOrigins(t *testing.T) {
+	const token = "BRIDGE_TOKEN=a-token-of-the-tests-0123456789"
+	for value, want := range map[string][]string{
+		"": nil, " * ": {"*"}, "https://App.example.com/, http://localhost:3000": {"https://app.example.com", "http://localhost:3000"},
+		"https://app.example.com:443,http://[::1]:80,https://x:8443": {"https://app.example.com", "http://[::1]", "https://x:8443"}, "chrome-extension://abcdef": {"chrome-extension://abcdef"},
+	} {
+		if c, err := Read([]string{token, "CORS_ORIGINS=" + value}); err != nil || !slices.Equal(c.AllowedOrigins, want) {
+			t.Errorf("%s: %v, %v", value, c.AllowedOrigins, err)
+		}
+	}
+	for value, warns := range map[string]bool{"*": true, "http://app.example.com": true, "https://app.example.com,http://localhost:3000,http://127.0.0.1": false} {
+		if c, err := Read([]string{token, "CORS_ORIGINS=" + value}); err != nil || (len(c.Warnings) == 1) != warns {
+			t.Errorf("%s warns %q, %v", value, c.Warnings, err)
+		}
+	}
+	for _, wrong := range []string{"app.example.com", "null", "https://", "https://x/app", "https://user@x", "https://x?y", "https://x#y", "https://*.example.com", "https://x,*", "file:///tmp"} {
+		if _, err := Read([]string{token, "CORS_ORIGINS=" + wrong}); err == nil || !strings.Contains(err.Error(), "CORS_ORIGINS must list origins") {
+			t.Errorf("%s: %v", wrong, err)
 		}
 	}
 }

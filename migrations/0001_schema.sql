@@ -58,7 +58,8 @@ CREATE INDEX identities_by_person ON identities (person);
 --
 -- muted_until is null if the chat is not muted. used is 1 if the chat is not a new one,
 -- although its messages were removed. history_end is 1 if the phone has no older
--- messages, and 2 if it has older ones that it does not send to linked devices.
+-- messages, and 2 if it has older ones that it does not send to linked devices. hidden is 1
+-- if the account has deleted the chat: no list has it until something new comes.
 CREATE TABLE chats (
     id              INTEGER PRIMARY KEY AUTOINCREMENT,
     jid             TEXT NOT NULL UNIQUE,
@@ -80,6 +81,7 @@ CREATE TABLE chats (
     pinned          INTEGER NOT NULL DEFAULT 0,
     muted_until     INTEGER,
     history_end     INTEGER NOT NULL DEFAULT 0,
+    hidden          INTEGER NOT NULL DEFAULT 0,
     transcribed     TEXT NOT NULL DEFAULT '',
     recency         INTEGER NOT NULL
                     GENERATED ALWAYS AS (ifnull(-last_message_at, 9223372036854775807)) VIRTUAL

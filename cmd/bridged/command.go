@@ -44,7 +44,7 @@ func (e *environment) newRoot() *cobra.Command {
 			e.sendCommand(), e.placeCommand(), e.pollCommand(), voteCommand(e), e.contactCommand(), e.forwardCommand(), e.reactCommand(), e.editCommand(),
 			e.deleteCommand(), e.typingCommand(), e.scheduledCommand(),
 		}},
-		{"Change chats:", slices.Concat(e.chatStateCommands(), starCommands(e), []*cobra.Command{
+		{"Change chats:", slices.Concat(e.chatStateCommands(), starCommands(e), clearCommands(e), []*cobra.Command{
 			timerCommand(e), blockCommand(e, "block", true), blockCommand(e, "unblock", false), saveCommand(e), unsaveCommand(e), e.groupCommand(), historyCommand(e), e.importChatCommand(), e.importsCommand(),
 			accountCommand(e),
 		})},

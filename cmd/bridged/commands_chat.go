@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"time"
 
@@ -128,6 +129,35 @@ func muteCommand(e *environment) *cobra.Command {
 	addDuration(c.Flags(), &length, "for", "How long, as a `DURATION` such as 8h or 7d; forever by default")
 	addKey(c.Flags(), &key)
 	return example(c, "bridged mute +15557654321 --for 8h")
+}
+
+// clearCommands returns the commands that clear a chat and that delete it.
+func clearCommands(e *environment) []*cobra.Command {
+	var keepStarred bool
+	clear := eraseCommand(e, "clear", "Erase the messages of a chat on the account's devices.", "Erase the messages of %s here and on the account's devices?",
+		func(ctx context.Context, s *shell.Shell, chat, key string) error {
+			return s.ClearChat(ctx, chat, key, keepStarred)
+		})
+	clear.Flags().BoolVar(&keepStarred, "keep-starred", false, "Starred messages stay")
+	return []*cobra.Command{clear, eraseCommand(e, "delete-chat", "Erase a chat on the account's devices. A group must be left first.",
+		"Erase %s here and on the account's devices?",
+		func(ctx context.Context, s *shell.Shell, chat, key string) error { return s.DeleteChat(ctx, chat, key) })}
+}
+
+func eraseCommand(e *environment, name, summary, question string, do func(ctx context.Context, s *shell.Shell, chat, key string) error) *cobra.Command {
+	var yes bool
+	var key string
+	c := e.shellCommand(name+" <chat>", summary+chatHelp, func(ctx context.Context, s *shell.Shell, args []string) error {
+		if !yes {
+			if err := confirm(ctx, s.Notes, fmt.Sprintf(question, args[0])); err != nil {
+				return err
+			}
+		}
+		return do(ctx, s, args[0], key)
+	})
+	c.Flags().BoolVar(&yes, "yes", false, "Do not ask")
+	addKey(c.Flags(), &key)
+	return example(c, "bridged "+name+" +15557654321 --yes")
 }
 
 func timerCommand(e *environment) *cobra.Command {

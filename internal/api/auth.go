@@ -75,9 +75,17 @@ func reconnect(in *input) (any, error) {
 	return done{true}, in.Account.Reconnect(in.ctx())
 }
 
+// confirmed returns an error unless the caller has confirmed what a call erases.
+func (q *input) confirmed(what string) error {
+	if q.r.Header.Get("X-Confirm-Wipe") != "yes" {
+		return bridge.Invalid("%s; confirm it with the header X-Confirm-Wipe: yes", what)
+	}
+	return nil
+}
+
 func logout(in *input) (any, error) {
-	if in.r.Header.Get("X-Confirm-Wipe") != "yes" {
-		return nil, bridge.Invalid("logout wipes the session; confirm it with the header X-Confirm-Wipe: yes")
+	if err := in.confirmed("logout wipes the session"); err != nil {
+		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(in.ctx()), logoutTimeout)
 	defer cancel()

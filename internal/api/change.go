@@ -116,18 +116,23 @@ func changeMessage(in *input, at reference, body []byte, change func(context.Con
 
 // administers reports whether the account is an admin of a group, whose members must be known.
 func (s *server) administers(ctx context.Context, jid bridge.JID) (bool, error) {
+	group, err := s.Store.Group(ctx, jid)
+	if err == nil && len(group.Participants) == 0 {
+		err = bridge.NotConnected("the members of the group are not known yet: try again in a moment")
+	}
+	p, _ := s.membership(group)
+	return p.IsAdmin || p.IsSuperAdmin, err
+}
+
+// membership returns the account as a member of a group, and reports whether it is one.
+func (s *server) membership(group bridge.StoredGroup) (p bridge.Participant, isMember bool) {
 	user := s.Account.Status().User
 	if user == nil {
-		return false, nil
+		return p, false
 	}
-	group, err := s.Store.Group(ctx, jid)
-	if err != nil {
-		return false, err
+	i := slices.IndexFunc(group.Participants, func(p bridge.Participant) bool { return p.JID == s.canonical(user.JID) })
+	if i < 0 {
+		return p, false
 	}
-	if len(group.Participants) == 0 {
-		return false, bridge.NotConnected("the members of the group are not known yet: try again in a moment")
-	}
-	return slices.ContainsFunc(group.Participants, func(p bridge.Participant) bool {
-		return p.JID == s.canonical(user.JID) && (p.IsAdmin || p.IsSuperAdmin)
-	}), nil
+	return group.Participants[i], true
 }

@@ -98,3 +98,34 @@ func TestUpdateChat_SaysWhatWasChangedBeforeItFailed(t *testing.T) {
 		t.Errorf("%d %s", got.Status, got.Body)
 	}
 }
+
+// TestClear_WhatTheAccountIsAsked: a chat is cleared or deleted once that is confirmed; a group only after
+// the account has left it.
+func TestClear_WhatTheAccountIsAsked(t *testing.T) {
+	t.Parallel()
+	s := stocked(t)
+	yes := []string{"X-Confirm-Wipe", "yes"}
+	for _, call := range []struct{ method, path, body string }{
+		{"DELETE", "/api/chats/" + string(grace), ""},
+		{"POST", "/api/chats/" + string(club) + "/clear", ""},
+		{"POST", "/api/chats/" + string(club) + "/clear", `{"keepStarred":true}`},
+	} {
+		if got := s.Do(call.method, call.path, call.body).Want(http.StatusBadRequest); !strings.Contains(got.Error(), "X-Confirm-Wipe: yes") {
+			t.Errorf("%s", got.Body)
+		}
+		s.Do(call.method, call.path, call.body, yes...).Want(http.StatusOK)
+	}
+	s.know(bridge.Group{JID: club, Name: "Readers", Participants: []bridge.Participant{{JID: grace}, {JID: me}}})
+	if got := s.Do("DELETE", "/api/chats/"+string(club), "", yes...).Want(http.StatusBadRequest); !strings.Contains(got.Error(), "leave it first") {
+		t.Errorf("%s", got.Body)
+	}
+	s.know(bridge.GroupChange{JID: club, Left: []bridge.JID{me}})
+	s.Do("DELETE", "/api/chats/"+string(club), "", yes...).Want(http.StatusOK)
+	want := []string{
+		"clear " + string(grace) + ", starred stay: false, deleted: true", "clear " + string(club) + ", starred stay: false, deleted: false",
+		"clear " + string(club) + ", starred stay: true, deleted: false", "clear " + string(club) + ", starred stay: false, deleted: true",
+	}
+	if diff := cmp.Diff(want, s.account.done()); diff != "" {
+		t.Error(diff)
+	}
+}

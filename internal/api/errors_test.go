@@ -175,6 +175,8 @@ func TestErrors_EveryRefusalOfTheAccountHasItsStatus(t *testing.T) {
 		"PATCH /api/chats/" + string(grace):                changing,
 		"POST " + ownPath + "/star":                        changing,
 		"DELETE " + ownPath + "/star":                      changing,
+		"DELETE /api/chats/" + string(grace):               changing,
+		"POST /api/chats/" + string(grace) + "/clear":      changing,
 		"POST /api/chats/" + string(grace) + "/read":       reading,
 		"POST /api/auth/pair":                              pairing, "POST /api/auth/passkey": passkey, "POST /api/auth/reconnect": session, "POST /api/auth/logout": session,
 		"POST /api/chats/" + string(grace) + "/history": session,

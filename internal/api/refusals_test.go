@@ -155,6 +155,14 @@ var everyRoute = []route{
 		body: `{"pinned":true}`, invalid: `{}`, missing: "/api/chats/999@g.us",
 	},
 	{
+		method: "DELETE", path: "/api/chats/" + string(grace), sends: true, socket: true, acts: true, headers: []string{"X-Confirm-Wipe", "yes"},
+		body: `{}`, invalid: `{"x":1}`, missing: "/api/chats/999@g.us",
+	},
+	{
+		method: "POST", path: "/api/chats/" + string(grace) + "/clear", sends: true, socket: true, acts: true, headers: []string{"X-Confirm-Wipe", "yes"},
+		body: `{"keepStarred":true}`, invalid: `{"keepStarred":"yes"}`, missing: "/api/chats/999@g.us/clear",
+	},
+	{
 		method: "POST", path: "/api/chats/" + string(grace) + "/read", sends: true, socket: true, acts: true,
 		body: `{"msgId":"M1"}`, invalid: `{"msgId":7}`, missing: `{"msgId":"NONE"}`,
 	},

@@ -131,6 +131,8 @@ func (s *server) routes() chi.Router {
 
 	// Changes of chats and messages, read receipts, typing
 	send.Patch("/api/chats/{jid}", s.handle(updateChat))
+	send.Delete("/api/chats/{jid}", s.handle(deleteChat))
+	send.Post("/api/chats/{jid}/clear", s.handle(clearChat))
 	send.Patch("/api/chats/{jid}/messages/{msgId}", s.handle(editMessage))
 	send.Delete("/api/chats/{jid}/messages/{msgId}", s.handle(deleteMessage))
 	send.Post("/api/chats/{jid}/messages/{msgId}/pin", s.handle(pinMessage))

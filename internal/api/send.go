@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"unicode/utf8"
 
@@ -75,8 +74,8 @@ func (q *input) replay(ctx context.Context, d *draft, key *bridge.SendKey, earli
 	}
 	m, err := q.Store.Message(ctx, earlier.Chat, earlier.MsgID)
 	if bridge.CodeOf(err) == bridge.CodeNotFound {
-		// Key and message are stored together, so this is not a mistake of the caller.
-		return nil, fmt.Errorf("the message of an idempotency key is gone: %v", err)
+		// The message was sent, and its chat was cleared since.
+		return q.answerSent(ctx, bridge.Sent{ID: earlier.MsgID, Chat: earlier.Chat, Timestamp: earlier.At}, true), nil
 	}
 	if err != nil {
 		return nil, err

@@ -69,6 +69,8 @@ type Account interface {
 	Star(ctx context.Context, m bridge.Message, starred bool) error
 	// DeleteForMe deletes a message on all devices of the account, and nobody else's.
 	DeleteForMe(ctx context.Context, m bridge.Message) error
+	// ClearChat removes the messages of a chat on all devices of the account, or the whole chat.
+	ClearChat(ctx context.Context, chat bridge.Chat, c bridge.ChatClearing) error
 	// Block blocks a person, or unblocks them.
 	Block(ctx context.Context, person bridge.JID, block bool) error
 	// SaveName saves a person's name in the address book, or removes the person from it.

@@ -253,6 +253,10 @@ func (a *account) DeleteForMe(ctx context.Context, m bridge.Message) error {
 	return a.store.Save(ctx, bridge.DeletionForMe{Chat: m.Chat, Target: m.ID, Timestamp: bridge.At(time.Now())})
 }
 
+func (a *account) ClearChat(ctx context.Context, chat bridge.Chat, c bridge.ChatClearing) error {
+	return a.do(ctx, fmt.Sprintf("clear %s, starred stay: %v, deleted: %v", chat.JID, c.KeepStarred, c.Delete))
+}
+
 func (a *account) Block(ctx context.Context, person bridge.JID, block bool) error {
 	if err := a.do(ctx, fmt.Sprintf("block %s %v", person, block)); err != nil {
 		return err

@@ -152,6 +152,14 @@ func (p ChatPatch) Fields() (names []string) {
 	return names
 }
 
+// ChatClearing removes the messages of a chat up to a time. Messages that are still being sent stay.
+type ChatClearing struct {
+	Chat        JID
+	Until       Time
+	KeepStarred bool
+	Delete      bool // also removes the chat from the list, until it has a new message
+}
+
 // GroupWithheld means that a group does not exist any more, or that the account is not a member.
 type GroupWithheld struct{ JID JID }
 

@@ -104,6 +104,29 @@ func (c *Client) UpdateChat(ctx context.Context, chat bridge.JID, change ChatCha
 	return c.CallOnce(ctx, http.MethodPatch, "/api/chats/"+chat.Escaped(), change, key, nil)
 }
 
+// ClearChat erases the messages of a chat on the account's devices, except for starred ones if
+// keepStarred is set. For the key see Send.
+func (c *Client) ClearChat(ctx context.Context, chat bridge.JID, keepStarred bool, key string) error {
+	return c.wipe(ctx, http.MethodPost, "/api/chats/"+chat.Escaped()+"/clear", map[string]bool{"keepStarred": keepStarred}, key)
+}
+
+// DeleteChat erases a chat on the account's devices. For the key see Send.
+func (c *Client) DeleteChat(ctx context.Context, chat bridge.JID, key string) error {
+	return c.wipe(ctx, http.MethodDelete, "/api/chats/"+chat.Escaped(), nil, key)
+}
+
+// wipe makes a call that must be confirmed.
+func (c *Client) wipe(ctx context.Context, method, path string, body any, key string) error {
+	header := keyed(key)
+	header.Set("X-Confirm-Wipe", "yes")
+	resp, err := c.Do(ctx, method, path, body, header)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	return c.decode(resp, nil)
+}
+
 func messagePath(chat bridge.JID, id string) string {
 	return "/api/chats/" + chat.Escaped() + "/messages/" + pathID(id)
 }

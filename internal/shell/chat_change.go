@@ -61,6 +61,33 @@ func (s *Shell) Mute(ctx context.Context, who, key string, length time.Duration)
 	return err
 }
 
+// ClearChat erases the messages of a chat on the account's devices, except for starred ones if keepStarred
+// is set.
+func (s *Shell) ClearChat(ctx context.Context, who, key string, keepStarred bool) error {
+	return s.eraseChat(ctx, who, key, "Erased the messages of %s.", func(ctx context.Context, api *client.Client, chat bridge.JID, key string) error {
+		return api.ClearChat(ctx, chat, keepStarred, key)
+	})
+}
+
+// DeleteChat erases a chat on the account's devices.
+func (s *Shell) DeleteChat(ctx context.Context, who, key string) error {
+	return s.eraseChat(ctx, who, key, "Deleted %s.", func(ctx context.Context, api *client.Client, chat bridge.JID, key string) error {
+		return api.DeleteChat(ctx, chat, key)
+	})
+}
+
+func (s *Shell) eraseChat(ctx context.Context, who, key, did string, do func(ctx context.Context, api *client.Client, chat bridge.JID, key string) error) error {
+	chat, err := s.find(ctx, who)
+	if err != nil {
+		return err
+	}
+	answer, err := s.changeOnce(ctx, key, func(ctx context.Context, api *client.Client, key string) error { return do(ctx, api, chat, key) })
+	if err != nil {
+		return err
+	}
+	return s.printDone(answer, did, chat)
+}
+
 // SetTimer sets the timer of disappearing messages of a chat or a group, in seconds; 0 is off.
 func (s *Shell) SetTimer(ctx context.Context, who, key string, seconds uint32) error {
 	chat, err := s.find(ctx, who)

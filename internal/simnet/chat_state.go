@@ -78,6 +78,35 @@ func (p *Phone) DeletedForMe(ctx context.Context, chat types.JID, id types.Messa
 	}), err
 }
 
+// Clearing is what the account's devices have removed of a chat.
+type Clearing struct {
+	Until                time.Time // of the last removed message; zero for none
+	Deleted, KeepStarred bool
+}
+
+// Cleared returns what the phone has removed of a chat, as any of the account's devices has told it.
+func (p *Phone) Cleared(ctx context.Context, chat types.JID) (c Clearing, err error) {
+	if _, err := p.beginAppState(ctx); err != nil {
+		return c, err
+	}
+	names := p.namesOf(chat)
+	mutations, _, err := p.readCollection(ctx, string(appstate.WAPatchRegularHigh))
+	for _, m := range mutations {
+		if len(m.Index) < 3 || !slices.Contains(names, m.Index[1]) {
+			continue
+		}
+		switch m.Index[0] {
+		case appstate.IndexClearChat:
+			c.Until = time.Unix(m.Action.GetClearChatAction().GetMessageRange().GetLastMessageTimestamp(), 0)
+			c.KeepStarred = m.Index[2] == "0"
+		case appstate.IndexDeleteChat:
+			c.Until = time.Unix(m.Action.GetDeleteChatAction().GetMessageRange().GetLastMessageTimestamp(), 0)
+			c.Deleted = true
+		}
+	}
+	return c, err
+}
+
 // isKey reports whether the index of an entry is of a kind and names a message.
 func (p *Phone) isKey(index []string, kind string, chat types.JID, id types.MessageID, fromMe bool, author types.JID) bool {
 	if len(index) != 5 || index[0] != kind || index[2] != id || index[3] != map[bool]string{false: "0", true: "1"}[fromMe] {

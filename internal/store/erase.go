@@ -364,17 +364,22 @@ func (s *Store) retainMessages(ctx context.Context, before int64) (total int, er
 func (t *writeTx) removeOld(seqs []int64, before int64) int {
 	old := sqlite.List[int64](t.Conn, "SELECT m.seq FROM json_each(?) wanted CROSS JOIN messages m ON m.seq = wanted.value WHERE m.timestamp < ?",
 		t.Encode(seqs), before)
-	t.s.index.MarkRemoved(t.Conn, old)
+	t.removeAll(old)
+	return len(old)
+}
+
+// removeAll removes messages.
+func (t *writeTx) removeAll(seqs []int64) {
+	t.s.index.MarkRemoved(t.Conn, seqs)
 	// No chat becomes a new one because its messages are gone.
 	t.Run(`
 		UPDATE chats SET used = 1 WHERE used = 0 AND id IN (
 			SELECT m.chat FROM json_each(?) wanted CROSS JOIN messages m ON m.seq = wanted.value
-			WHERE ifnull(m.status, -1) != ?)`, t.Encode(old), columns.StatusFailed)
-	for _, seq := range old {
+			WHERE ifnull(m.status, -1) != ?)`, t.Encode(seqs), columns.StatusFailed)
+	for _, seq := range seqs {
 		t.removeUnpacked(seq)
 	}
-	t.s.index.DropEmpty(t.Conn, old)
-	return len(old)
+	t.s.index.DropEmpty(t.Conn, seqs)
 }
 
 // pruneBatch limits the events that one transaction removes.

@@ -116,7 +116,7 @@ func (t mergeTx) mergeChats(from, into int64) {
 		UPDATE chats SET
 			message_count = chats.message_count + old.message_count,
 			last_message_at = nullif(max(ifnull(chats.last_message_at, 0), ifnull(old.last_message_at, 0)), 0),
-			used = max(chats.used, old.used), history_end = max(chats.history_end, old.history_end),
+			hidden = min(chats.hidden, old.hidden), used = max(chats.used, old.used), history_end = max(chats.history_end, old.history_end),
 			archived = max(chats.archived, old.archived), pinned = max(chats.pinned, old.pinned),
 			muted_until = nullif(max(ifnull(chats.muted_until, 0), ifnull(old.muted_until, 0)), 0),
 			marked_unread = max(chats.marked_unread, old.marked_unread),

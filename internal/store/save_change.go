@@ -146,9 +146,14 @@ func (t *writeTx) saveRemovedElsewhere(f bridge.RemovedElsewhere) {
 	if m, found := t.findMessage(f.Chat, f.Target); found && m.deleted != 0 {
 		return
 	}
-	if c, found := t.findChat(f.Chat); found {
+	if c, found := t.findChat(f.Chat); found && (f.Target != "" || hasMessages(t.Conn, c.id)) {
 		t.appendEvent(bridge.EventChatUpdated, 0, c.id)
 	}
+}
+
+func hasMessages(c *sqlite.Conn, chat int64) (has bool) {
+	c.Find("SELECT message_count > 0 FROM chats WHERE id = ?", []any{chat}, &has)
+	return has
 }
 
 // isAuthor reports whether jid wrote m. Private chats have two sides, so the side is enough.

@@ -8,7 +8,10 @@ import (
 )
 
 // chatRow identifies a chat and, unless it is a group, the person it is with.
-type chatRow struct{ id, person int64 }
+type chatRow struct {
+	id, person int64
+	hidden     bool
+}
 
 // isChat reports whether messages of a JID are stored. Status updates and broadcast lists are not.
 func isChat(jid bridge.JID) bool { return jid.IsPerson() || jid.IsGroup() }
@@ -20,8 +23,8 @@ func (t *writeTx) findChat(jid bridge.JID) (chatRow, bool) {
 		return c, true
 	}
 	var c chatRow
-	found := t.Find("SELECT id, ifnull(person, 0) FROM chats WHERE jid = ?", []any{string(jid)}, &c.id, &c.person)
-	if found {
+	found := t.Find("SELECT id, ifnull(person, 0), hidden FROM chats WHERE jid = ?", []any{string(jid)}, &c.id, &c.person, &c.hidden)
+	if found && !c.hidden {
 		t.s.chats[jid] = c
 	}
 	return c, found
@@ -30,6 +33,9 @@ func (t *writeTx) findChat(jid bridge.JID) (chatRow, bool) {
 func (t *writeTx) ensureChat(jid bridge.JID) chatRow {
 	c, found := t.findChat(jid)
 	if found {
+		if c.hidden {
+			t.unhide(c)
+		}
 		return c
 	}
 	if jid.IsGroup() {

@@ -136,3 +136,50 @@ func TestDeleteForMe_GoesFromThePhone(t *testing.T) {
 		}
 	}
 }
+
+// TestClearChat_GoesFromThePhone: a chat is cleared without its starred message, cleared and deleted. A
+// message that comes later shows the chat again.
+func TestClearChat_GoesFromThePhone(t *testing.T) {
+	t.Parallel()
+	ctx := testContext(t)
+	network := newNetwork(t)
+	a := newAccount(t, network)
+	friend := newPhone(t, network, "15550100301", "Sam")
+	chat := jidOf(friend)
+	ids := a.receive(friend, a.phone.PN(), chat, "one", "two", "three")
+	a.stars(friend.PN(), a.message(chat, ids[0]), friend, true)
+	for _, step := range []struct {
+		clearing bridge.ChatClearing
+		left     int
+	}{{bridge.ChatClearing{KeepStarred: true}, 1}, {bridge.ChatClearing{}, 0}} {
+		last := a.chatWith(friend).LastMessage.Timestamp
+		if err := a.manager.ClearChat(ctx, a.chatWith(friend), step.clearing); err != nil {
+			t.Fatal(err)
+		}
+		shown, err := a.phone.Cleared(ctx, friend.PN())
+		if err != nil || shown.Deleted || shown.KeepStarred != step.clearing.KeepStarred || shown.Until.Unix() != last.Unix() {
+			t.Errorf("%+v: the phone shows %+v, %v", step.clearing, shown, err)
+		}
+		if got := a.messages(chat); len(got) != step.left {
+			t.Errorf("%+v: left %+v", step.clearing, got)
+		}
+	}
+	a.receive(friend, a.phone.PN(), chat, "four")
+	events := a.chatUpdates(chat)
+	if err := a.manager.ClearChat(ctx, a.chatWith(friend), bridge.ChatClearing{Delete: true}); err != nil {
+		t.Fatal(err)
+	}
+	if shown, err := a.phone.Cleared(ctx, friend.PN()); err != nil || !shown.Deleted {
+		t.Errorf("deleted: the phone shows %+v, %v", shown, err)
+	}
+	if _, err := a.store.Chat(ctx, chat); bridge.CodeOf(err) != bridge.CodeNotFound {
+		t.Errorf("the deleted chat: %v", err)
+	}
+	if n := a.chatUpdates(chat) - events; n != 1 {
+		t.Errorf("%d events", n)
+	}
+	a.receive(friend, a.phone.PN(), chat, "five")
+	if got := a.messages(chat); len(got) != 1 || got[0].Content != "five" {
+		t.Errorf("after a new message: %+v", got)
+	}
+}

@@ -35,6 +35,7 @@ const selectChats = `SELECT c.id, c.jid, ifnull(c.person, 0), c.is_group, c.name
 
 func (r *Snapshot) ChatsQuery(q bridge.ChatQuery) (string, []any) {
 	var f sqlite.Filter
+	f.Add("NOT c.hidden")
 	if q.Type == bridge.ChatsGroup || q.Type == bridge.ChatsIndividual {
 		f.Add("c.is_group = ?", q.Type == bridge.ChatsGroup)
 	}
@@ -160,7 +161,7 @@ func (r *Snapshot) chat(id int64) (bridge.Chat, bool) {
 // identities than the snapshot, so it looks for all of a person's JIDs.
 func (r *Snapshot) FindChat(jid bridge.JID) (id int64) {
 	canonical := r.s.Canonical(jid)
-	if !r.Find("SELECT id FROM chats WHERE jid IN (?, ?, ?) ORDER BY jid = ? DESC LIMIT 1",
+	if !r.Find("SELECT id FROM chats WHERE jid IN (?, ?, ?) AND NOT hidden ORDER BY jid = ? DESC LIMIT 1",
 		[]any{canonical, jid, r.s.LIDOf(jid), canonical}, &id) {
 		r.Fail(bridge.NoChat(jid))
 	}

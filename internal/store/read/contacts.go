@@ -32,7 +32,7 @@ func (s *Reader) Contact(ctx context.Context, jid bridge.JID) (bridge.KnownConta
 
 // selectContacts reads people for lists.
 const selectContacts = `SELECT p.id, ifnull(p.pn, ''), ifnull(p.lid, ''), p.name, p.push_name, p.business_name, nullif(p.username, ''), p.blocked, p.nameless, p.sort_key,
-	ifnull((SELECT c.jid FROM chats c WHERE c.person = p.id), '') FROM people p WHERE `
+	ifnull((SELECT c.jid FROM chats c WHERE c.person = p.id AND NOT c.hidden), '') FROM people p WHERE `
 
 // isReachable leaves out people who are only a name in an exported chat.
 const isReachable = "ifnull(p.pn, '') NOT LIKE '%@" + bridge.ServerImport + "'"

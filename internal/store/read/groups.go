@@ -14,7 +14,7 @@ import (
 func (s *Reader) Group(ctx context.Context, jid bridge.JID) (bridge.StoredGroup, error) {
 	return As(ctx, s, "read a group", func(r *Snapshot) bridge.StoredGroup {
 		var id int64
-		r.Find("SELECT id FROM chats WHERE jid = ? AND is_group", []any{jid}, &id)
+		r.Find("SELECT id FROM chats WHERE jid = ? AND is_group AND NOT hidden", []any{jid}, &id)
 		group, found := r.group(id)
 		if !found {
 			r.Fail(bridge.NotFound("there is no group %s in the store", jid))
@@ -94,7 +94,7 @@ func (s *Reader) Asking(jid bridge.JID, at *bridge.Time) bridge.JoinRequest {
 
 // GroupsNamed returns the groups with a name.
 func (s *Reader) GroupsNamed(ctx context.Context, name string) ([]bridge.JID, error) {
-	return s.JIDs(ctx, "SELECT jid FROM chats WHERE is_group AND name = ?", name)
+	return s.JIDs(ctx, "SELECT jid FROM chats WHERE is_group AND NOT hidden AND name = ?", name)
 }
 
 func (s *Reader) JIDs(ctx context.Context, query string, args ...any) ([]bridge.JID, error) {

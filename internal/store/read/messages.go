@@ -393,7 +393,7 @@ func (s *Reader) Count(ctx context.Context, since bridge.Time) (Counts, error) {
 	return As(ctx, s, "count messages", func(r *Snapshot) (counts Counts) {
 		at := since.UnixMilli()
 		r.Find(CountQuery, []any{at, -at}, &counts.Received, &counts.Sent)
-		r.Find("SELECT count(*), ifnull(sum(message_count), 0) FROM chats", nil, &counts.Chats, &counts.Messages)
+		r.Find("SELECT count(*), ifnull(sum(message_count), 0) FROM chats WHERE NOT hidden", nil, &counts.Chats, &counts.Messages)
 		return counts
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"go.mau.fi/whatsmeow/appstate"
+	"go.mau.fi/whatsmeow/proto/waCommon"
 	"go.mau.fi/whatsmeow/proto/waSyncAction"
 	"go.mau.fi/whatsmeow/types"
 	"go.mau.fi/whatsmeow/types/events"
@@ -123,6 +124,28 @@ func DeletionPatch(chat, author types.JID, m bridge.Message) appstate.PatchInfo 
 	return appstate.PatchInfo{Type: appstate.WAPatchRegularHigh, Mutations: []appstate.MutationInfo{{
 		Index: index, Version: deletionVersion, Value: &waSyncAction.SyncActionValue{DeleteMessageForMeAction: action},
 	}}}
+}
+
+// clearingVersion is the version of entries that clear a chat.
+const clearingVersion = 6
+
+// ClearingPatch returns the change that clears a chat on the account's devices, or deletes it, up to its
+// last message, which may be nil.
+func ClearingPatch(chat types.JID, at time.Time, last *waCommon.MessageKey, c bridge.ChatClearing) appstate.PatchInfo {
+	patch := appstate.BuildDeleteChat(chat, at, last, true)
+	if c.Delete {
+		return patch
+	}
+	deletesStarred := "1"
+	if c.KeepStarred {
+		deletesStarred = "0"
+	}
+	action := &waSyncAction.ClearChatAction{MessageRange: patch.Mutations[0].Value.GetDeleteChatAction().GetMessageRange()}
+	patch.Mutations = []appstate.MutationInfo{{
+		Index:   []string{appstate.IndexClearChat, chat.String(), deletesStarred, "1"}, // and files
+		Version: clearingVersion, Value: &waSyncAction.SyncActionValue{ClearChatAction: action},
+	}}
+	return patch
 }
 
 // MarkOf returns the chat that an entry of the account's state marks as read or unread.

@@ -47,6 +47,35 @@ func (s *Sender) DeleteForMe(ctx context.Context, m bridge.Message) error {
 	})
 }
 
+// clearTime limits the removal of a chat's messages from the store.
+const clearTime = 2 * time.Minute
+
+// ClearChat removes the messages of a chat on all of the account's devices, up to the last one, or the
+// whole chat. It removes the stored messages once the network has accepted that. A chat from an export
+// is only in the store.
+func (s *Sender) ClearChat(ctx context.Context, chat bridge.Chat, c bridge.ChatClearing) error {
+	c.Chat, c.Until = chat.JID, bridge.At(time.Now())
+	if chat.LastMessage != nil {
+		c.Until = chat.LastMessage.Timestamp
+	}
+	erase := func() error {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(s.o.Background), clearTime)
+		defer cancel()
+		return s.o.Store.ClearChat(ctx, c)
+	}
+	if chat.JID.IsImport() {
+		return erase()
+	}
+	ctx, cancel := s.Within(ctx, chatStateTimeout)
+	defer cancel()
+	return s.changeShared(ctx, chat.JID, "the change of the chat", func(cl *Client) error {
+		return cl.changeStateOf(ctx, chat.JID, func(ctx context.Context) (appstate.PatchInfo, func() error) {
+			target, at, last := cl.lastOf(ctx, chat)
+			return convert.ClearingPatch(target, at, last, c), erase
+		})
+	})
+}
+
 // keyOf returns the chat and the author that name a message in the account's state. The author
 // equals the chat unless another member of a group wrote the message.
 func (c *Client) keyOf(ctx context.Context, m bridge.Message) (chat, author types.JID) {

@@ -31,6 +31,8 @@ type Store interface {
 	// IsNewChat reports whether no message was ever sent to or received from a chat, under any of
 	// the names.
 	IsNewChat(ctx context.Context, names ...bridge.JID) (bool, error)
+	// ClearChat removes the messages of a chat.
+	ClearChat(ctx context.Context, c bridge.ChatClearing) error
 	// Unread returns the next messages of a chat without a read receipt, up to a message; an
 	// empty id means all.
 	Unread(ctx context.Context, chat bridge.JID, upTo string) (bridge.UnreadPage, error)

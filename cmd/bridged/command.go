@@ -41,7 +41,7 @@ func (e *environment) newRoot() *cobra.Command {
 			e.contactsCommand(), profileCommand(e), e.groupsCommand(), e.callsCommand(), e.eventsCommand(), e.tailCommand(),
 		}},
 		{"Send:", []*cobra.Command{
-			e.sendCommand(), e.placeCommand(), e.pollCommand(), voteCommand(e), e.contactCommand(), e.forwardCommand(), e.reactCommand(), e.editCommand(),
+			e.sendCommand(), e.albumCommand(), e.placeCommand(), e.pollCommand(), voteCommand(e), e.contactCommand(), e.forwardCommand(), e.reactCommand(), e.editCommand(),
 			e.deleteCommand(), e.typingCommand(), e.scheduledCommand(),
 		}},
 		{"Change chats:", slices.Concat(e.chatStateCommands(), starCommands(e), clearCommands(e), []*cobra.Command{

@@ -73,6 +73,21 @@ func addKey(flags *pflag.FlagSet, key *string) {
 	flags.StringVar(key, "key", "", "The Idempotency-`KEY`: the same command with the same key is done once. By default every command has its own")
 }
 
+func (e *environment) albumCommand() *cobra.Command {
+	var a shell.Album
+	const help = "Send pictures and videos as an album, once." + toHelp + "\n<file> is a file, or the public URL of one. Names tell videos from pictures."
+	c := e.shellCommand("album <to> <file>...", help, func(ctx context.Context, s *shell.Shell, args []string) error {
+		a.To, a.Files = args[0], args[1:]
+		return s.SendAlbum(ctx, a)
+	})
+	flags := c.Flags()
+	flags.StringVar(&a.Caption, "caption", "", "The `TEXT` under the first picture or video")
+	flags.BoolVar(&a.Convert, "convert", false, "Convert videos into ones that the apps play")
+	flags.StringVar(&a.ReplyTo, "reply-to", "", "The `ID` of the message of that chat to answer")
+	addKey(flags, &a.Key)
+	return example(c, "bridged album +15557654321 https://example.com/front.jpg https://example.com/back.jpg", "bridged album +15557654321 front.jpg back.jpg running.mp4 --caption Engine")
+}
+
 func (e *environment) placeCommand() *cobra.Command {
 	var p shell.Place
 	c := e.shellCommand("place <to>", "Send a location."+toHelp, func(ctx context.Context, s *shell.Shell, args []string) error {

@@ -247,7 +247,7 @@ func (b *documentedBridge) runs(t *testing.T, line string) {
 	environ := []string{"BRIDGE_URL=" + b.URL, "BRIDGE_TOKEN=a-token-of-some-length"}
 	for _, args := range [][]string{args, append(slices.Clone(args), "--json")} {
 		t.Chdir(t.TempDir())
-		for _, name := range []string{"report.pdf", "readers.png", "export.zip"} {
+		for _, name := range []string{"report.pdf", "readers.png", "export.zip", "front.jpg", "back.jpg", "running.mp4"} {
 			if err := os.WriteFile(name, []byte("some bytes"), 0o600); err != nil {
 				t.Fatal(err)
 			}

@@ -15,6 +15,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"bridged/internal/bridge"
+	"bridged/internal/demo"
 	"bridged/internal/media"
 	"bridged/internal/media/cdn"
 	"bridged/internal/media/files"
@@ -28,6 +29,8 @@ var web = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *htt
 	switch r.URL.Path {
 	case "/paper.txt":
 		_, _ = w.Write([]byte("the words of a paper"))
+	case "/picture.png":
+		_, _ = w.Write(demo.Picture(40, 30))
 	case "/empty":
 	case "/page":
 		_, _ = w.Write([]byte("<!DOCTYPE html><html><body>Sorry!</body></html>"))

@@ -34,7 +34,8 @@ type action struct {
 	replay func(ctx context.Context, earlier bridge.SendKey) (answer any, err error)
 	lookUp func(ctx context.Context) error // finds the stored things that the call names; may be nil
 	do     func(ctx context.Context, key *bridge.SendKey) (answer any, err error)
-	later  bool // it needs no connection now
+	later  bool          // it needs no connection now
+	time   time.Duration // limits it; 0 for the time of a send
 
 	// For the error if the network does not confirm the action.
 	noun, doubt, remedy string
@@ -92,7 +93,7 @@ var errStopping = errors.New("the service is stopping")
 
 // run runs an action, which outlives its caller, because it cannot be undone.
 func run(in *input, key *bridge.SendKey, a action) (any, error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(in.ctx()), in.sendTime)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(in.ctx()), cmp.Or(a.time, in.sendTime))
 	defer cancel()
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)

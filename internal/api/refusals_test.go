@@ -105,6 +105,12 @@ var everyRoute = []route{
 		missing: formOf("jid", "15557654321@s.whatsapp.net", "quotedMsgId", "NONE", "file", "x"),
 	},
 	{
+		method: "POST", path: "/api/messages/send-album", sends: true, socket: true,
+		body:    `{"jid":"15557654321@s.whatsapp.net","items":[{"url":"` + web.URL + `/picture.png","type":"image"},{"url":"` + web.URL + `/picture.png","type":"image"}]}`,
+		invalid: `{"jid":"15557654321@s.whatsapp.net","items":[{"url":"` + web.URL + `/picture.png","type":"image"}]}`,
+		missing: `{"jid":"15557654321@s.whatsapp.net","quotedMsgId":"NONE","items":[{"url":"` + web.URL + `/a","type":"image"},{"url":"` + web.URL + `/b","type":"image"}]}`,
+	},
+	{
 		method: "POST", path: "/api/messages/send-location", sends: true, socket: true,
 		body:    `{"jid":"15557654321@s.whatsapp.net","latitude":0,"longitude":0}`,
 		invalid: `{"jid":"15557654321@s.whatsapp.net","latitude":0}`,

@@ -118,6 +118,7 @@ func (s *server) routes() chi.Router {
 	send.Post("/api/messages/react", s.handle(sendReaction))
 	send.Post("/api/messages/send-media", s.handle(sendMedia))
 	send.Post("/api/messages/send-file", s.handle(sendFile))
+	send.Post("/api/messages/send-album", s.handle(sendAlbum))
 	send.Post("/api/messages/send-location", s.handle(sendLocation))
 	send.Post("/api/messages/send-poll", s.handle(sendPoll))
 	send.Post("/api/messages/send-contact", s.handle(sendContact))

@@ -31,9 +31,9 @@ type reference struct {
 }
 
 func (q *input) draftTo(a addressed) (d draft) {
-	to, quote, err := a.address()
+	to, quotedChat, quotedID, err := a.Address()
 	keep(q, to, err)
-	d.To, d.quote, d.sendAt = to, quote, q.sendAt(a.SendAt)
+	d.To, d.quote, d.sendAt = to, reference{quotedChat, quotedID}, q.sendAt(a.SendAt)
 	return d
 }
 
@@ -173,31 +173,8 @@ func (q *input) answerSent(ctx context.Context, sent bridge.Sent, replayed bool)
 	}{true, sent.ID, sent.Timestamp, q.canonical(sent.Chat), q.ignored}
 }
 
-// addressed has the chat, the quoted message and the time of a request to send. Empty strings count as
-// omitted, because form tools send them.
-type addressed struct {
-	JID           string `json:"jid"`
-	QuotedChatJID string `json:"quotedChatJid"`
-	QuotedMsgID   string `json:"quotedMsgId"`
-	SendAt        string `json:"sendAt,omitempty"`
-}
-
-// address returns the chat to send to and the message to quote, which by default is in that chat.
-func (a addressed) address() (to bridge.JID, quote reference, err error) {
-	if to, err = content.ParseDestination("jid", a.JID); err != nil {
-		return "", reference{}, err
-	}
-	switch {
-	case a.QuotedMsgID == "" && a.QuotedChatJID != "":
-		return "", reference{}, bridge.Invalid("quotedMsgId is required where quotedChatJid is given")
-	case a.QuotedMsgID == "":
-		return to, reference{}, nil
-	case a.QuotedChatJID == "":
-		return to, reference{to, a.QuotedMsgID}, nil
-	}
-	chat, err := content.ParseChat("quotedChatJid", a.QuotedChatJID)
-	return to, reference{chat, a.QuotedMsgID}, err
-}
+// addressed has the chat, the quoted message and the time of a request to send.
+type addressed = content.Addressed
 
 func (q *input) destination(field, value string) bridge.JID {
 	jid, err := content.ParseDestination(field, value)

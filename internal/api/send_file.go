@@ -66,7 +66,7 @@ func (f *fileForm) complete(s *server) (err error) {
 // check returns an error if one of the fields received so far is invalid.
 func (f *fileForm) check(s *server) error {
 	if f.JID != "" || f.file != nil {
-		if _, _, err := f.address(); err != nil {
+		if _, _, _, err := f.Address(); err != nil {
 			return err
 		}
 	}

@@ -58,6 +58,10 @@ type Account interface {
 	Ready() error
 	// Send stores a message and its key, and then sends it.
 	Send(ctx context.Context, out bridge.Outgoing) (bridge.Sent, error)
+	// SendAlbum stores an album and its key, and then sends its messages in order.
+	SendAlbum(ctx context.Context, album bridge.OutgoingAlbum) (bridge.SentAlbum, error)
+	// ResendAlbum sends those messages of a stored album that the network has not accepted.
+	ResendAlbum(ctx context.Context, messages []bridge.Message) (bridge.SentAlbum, error)
 	// Resend sends a stored message of the account again under the same id.
 	Resend(ctx context.Context, m bridge.Message) (bridge.Sent, error)
 	// MarkRead marks a chat as read up to a message, or entirely if the id is empty, and sends

@@ -223,6 +223,25 @@ func (a *account) Send(ctx context.Context, out bridge.Outgoing) (bridge.Sent, e
 	return a.send(ctx, out)
 }
 
+// SendAlbum prepares the files of an album, and sends the first one.
+func (a *account) SendAlbum(ctx context.Context, album bridge.OutgoingAlbum) (bridge.SentAlbum, error) {
+	out := bridge.Outgoing{To: album.To, Quote: album.Quote, Key: album.Key}
+	for _, prepare := range album.Items {
+		file, cleanup, err := prepare(ctx)
+		defer cleanup()
+		if err != nil {
+			return bridge.SentAlbum{}, err
+		}
+		out.Content = file
+	}
+	sent, err := a.Send(ctx, out)
+	return bridge.SentAlbum{Sent: sent}, err
+}
+
+func (a *account) ResendAlbum(context.Context, []bridge.Message) (bridge.SentAlbum, error) {
+	return bridge.SentAlbum{}, nil
+}
+
 func (a *account) Resend(ctx context.Context, m bridge.Message) (bridge.Sent, error) {
 	a.mu.Lock()
 	a.resent = append(a.resent, m)

@@ -89,6 +89,17 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
+// Within returns an error whose sentence names the part of a request that it is about.
+func Within(part string, err error) error {
+	var known *Error
+	if !errors.As(err, &known) {
+		return err
+	}
+	named := *known
+	named.Msg = part + ": " + known.Msg
+	return named.Because(err)
+}
+
 // Because sets the cause of e, for the log.
 func (e *Error) Because(cause error) *Error {
 	e.Err = cause

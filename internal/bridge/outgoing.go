@@ -1,6 +1,7 @@
 package bridge
 
 import (
+	"context"
 	"crypto/rand"
 	"fmt"
 	"time"
@@ -83,6 +84,30 @@ type File struct {
 	Waveform  []byte // 64 values of 0 to 100; voice notes only
 	GIF       bool   `json:",omitempty"` // a video that the apps repeat without its sound
 	ViewOnce  bool   `json:",omitempty"` // the apps show it once; images, videos and voice notes only
+}
+
+// The numbers of pictures and videos in an album to send, and the time within which it is sent.
+const (
+	MinAlbum  = 2
+	MaxAlbum  = 30
+	AlbumTime = time.Hour
+)
+
+// OutgoingAlbum is an album to send. Each of its items is a message of its own.
+type OutgoingAlbum struct {
+	To    JID
+	Quote *Message // as in [Outgoing]
+	Key   *SendKey // as in [Outgoing]; of the whole album
+	Items []AlbumItem
+}
+
+// AlbumItem prepares a picture or a video of an album. cleanup, which is never nil, removes its file.
+type AlbumItem func(ctx context.Context) (file File, cleanup func(), err error)
+
+// SentAlbum is an album that the network accepted. Sent is the message that announces it.
+type SentAlbum struct {
+	Sent
+	Items []Sent
 }
 
 // Reaction sets the account's reaction, or removes it if the emoji is empty.

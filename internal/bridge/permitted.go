@@ -146,6 +146,11 @@ func notDeletable(reason string, args ...any) error {
 	return Fail(CodeNotDeletable, "the message "+reason, args...)
 }
 
+// MayResend reports whether the network has not accepted an own message, as far as is known.
+func (m *Message) MayResend() bool {
+	return m.DeletedAt == nil && (m.is(DeliveryPending) || m.is(DeliveryFailed))
+}
+
 func (m *Message) is(status Delivery) bool { return m.Status != nil && *m.Status == status }
 
 // unforwardable lists the types of messages that are never forwarded, by reason.

@@ -5,6 +5,7 @@ import (
 	"io"
 	"mime/multipart"
 	"net/http"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -193,6 +194,73 @@ func (c *Client) SendFile(ctx context.Context, upload Upload, file io.Reader, ke
 	return sent, err
 }
 
+// Album is pictures and videos that are shown together.
+type Album struct {
+	To    bridge.JID  `json:"jid"`
+	Items []AlbumItem `json:"items"`
+	Quote
+}
+
+// AlbumItem is a picture or a video of an [Album].
+type AlbumItem struct {
+	URL     string           `json:"url,omitempty"`  // from which the bridge fetches it
+	Part    string           `json:"part,omitempty"` // a name of its own, if File is set
+	Type    bridge.MediaType `json:"type"`
+	Caption string           `json:"caption,omitempty"`
+	Convert bool             `json:"convert,omitempty"` // a video, into one that the apps play
+	File    io.Reader        `json:"-"`
+}
+
+// SentAlbum is an album that the network accepted. Sent is the message that announces it.
+type SentAlbum struct {
+	Sent
+	Items []Sent `json:"items"`
+}
+
+// SendAlbum sends an album, and its files while they are read. With a key, a repeated call sends what was
+// not sent; see [Client.Send].
+func (c *Client) SendAlbum(ctx context.Context, album Album, key string) (sent SentAlbum, err error) {
+	read := func(resp *http.Response, err error) error {
+		if err != nil {
+			return err
+		}
+		defer resp.Body.Close()
+		err = c.decode(resp, &sent)
+		sent.Replayed = isReplayed(resp)
+		return err
+	}
+	const path = "/api/messages/send-album"
+	if !slices.ContainsFunc(album.Items, func(item AlbumItem) bool { return item.File != nil }) {
+		return sent, read(c.Do(ctx, http.MethodPost, path, album, keyed(key)))
+	}
+	err = c.sendForm(ctx, path, album.write, keyed(key), read)
+	return sent, err
+}
+
+// write writes the form: the fields, and then the files.
+func (a Album) write(w *multipart.Writer) error {
+	items, err := bridge.EncodeJSON(a.Items)
+	if err != nil {
+		return err
+	}
+	if err := writeFields(w, [][2]string{{"jid", string(a.To)}, {"quotedMsgId", a.QuotedMsgID}, {"quotedChatJid", string(a.QuotedChatJID)}, {"items", string(items)}}); err != nil {
+		return err
+	}
+	for _, item := range a.Items {
+		if item.File == nil {
+			continue
+		}
+		part, err := w.CreateFormFile(item.Part, headerText(item.Part))
+		if err == nil {
+			_, err = io.Copy(part, item.File)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return w.Close()
+}
+
 // sendForm sends a form while it is written, and passes the response to read.
 func (c *Client) sendForm(ctx context.Context, path string, write func(*multipart.Writer) error, header http.Header, read func(*http.Response, error) error) error {
 	body, form := io.Pipe()
@@ -229,13 +297,8 @@ func (u Upload) write(w *multipart.Writer, file io.Reader) error {
 
 // writeForm writes the fields that have a value, followed by a file.
 func writeForm(w *multipart.Writer, fields [][2]string, name string, file io.Reader) error {
-	for _, field := range fields {
-		if field[1] == "" {
-			continue
-		}
-		if err := w.WriteField(field[0], field[1]); err != nil {
-			return err
-		}
+	if err := writeFields(w, fields); err != nil {
+		return err
 	}
 	part, err := w.CreateFormFile("file", headerText(name))
 	if err != nil {
@@ -245,6 +308,19 @@ func writeForm(w *multipart.Writer, fields [][2]string, name string, file io.Rea
 		return err
 	}
 	return w.Close()
+}
+
+// writeFields writes the fields that have a value.
+func writeFields(w *multipart.Writer, fields [][2]string) error {
+	for _, field := range fields {
+		if field[1] == "" {
+			continue
+		}
+		if err := w.WriteField(field[0], field[1]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // headerText removes control characters, which file names may contain.

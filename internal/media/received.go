@@ -77,7 +77,7 @@ func (p *Preparer) Receive(ctx context.Context, in Incoming) (*Received, error) 
 		remove()
 		room.Close()
 	}
-	if err := f.fill(p, room.Reader(ctx, in.From)); err != nil {
+	if err := f.fill(p, room.Reader(ctx, in.From), p.opts.MaxBytes); err != nil {
 		f.Close()
 		return nil, crowded(err)
 	}
@@ -99,16 +99,16 @@ func crowded(err error) error {
 	return e
 }
 
-// fill copies at most as many bytes as may be sent.
-func (f *Received) fill(p *Preparer, from io.Reader) error {
+// fill copies at most so many bytes.
+func (f *Received) fill(p *Preparer, from io.Reader, most int64) error {
 	sum := sha256.New()
-	size, err := io.Copy(io.MultiWriter(p.opts.Room.Writer(f.file), sum), io.LimitReader(from, p.opts.MaxBytes+1))
+	size, err := io.Copy(io.MultiWriter(p.opts.Room.Writer(f.file), sum), io.LimitReader(from, most+1))
 	switch {
 	case disk.IsWriteError(err):
 		return disk.Failed(err)
 	case err != nil:
 		return err
-	case size > p.opts.MaxBytes:
+	case size > most:
 		return p.tooLarge()
 	}
 	f.size, f.SHA256 = size, sum.Sum(nil)
@@ -117,6 +117,45 @@ func (f *Received) fill(p *Preparer, from io.Reader) error {
 
 func (p *Preparer) tooLarge() error {
 	return bridge.Fail(bridge.CodePayloadTooLarge, "the file is larger than the %d bytes that %s allows", p.opts.MaxBytes, cmp.Or(p.opts.Setting, "MEDIA_MAX_BYTES"))
+}
+
+// Batch stores several files that a caller sends in one body. They wait for a slot once, and are together as large
+// as one file may be.
+type Batch struct {
+	p     *Preparer
+	room  *intake.File
+	left  int64 // bytes
+	files []*Received
+}
+
+// NewBatch returns a batch, which must be closed. in has no From.
+func (p *Preparer) NewBatch(in Incoming) *Batch {
+	b := &Batch{p: p, room: p.files.Begin(in.Tree, in.Cancel), left: p.opts.MaxBytes}
+	b.room.Declare(in.Declared)
+	return b
+}
+
+// Receive stores the next file, which exists until it or the batch is closed. Its errors are those of
+// [Preparer.Receive].
+func (b *Batch) Receive(ctx context.Context, from io.Reader) (*Received, error) {
+	f, err := b.p.temporary()
+	if err != nil {
+		return nil, err
+	}
+	b.files = append(b.files, f)
+	if err := f.fill(b.p, b.room.Reader(ctx, from), b.left); err != nil {
+		return nil, crowded(err)
+	}
+	b.left -= f.size
+	return f, nil
+}
+
+// Close removes the files.
+func (b *Batch) Close() {
+	for _, f := range b.files {
+		f.Close()
+	}
+	b.room.Close()
 }
 
 // CheckSize refuses a body whose file is too large; around the file it has at most margin bytes.

@@ -3,6 +3,7 @@ package simnet
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -27,6 +28,54 @@ func InAlbum(album types.MessageID) SendOption {
 // SendAlbum announces an album; its items follow, sent with [InAlbum].
 func (p *Phone) SendAlbum(ctx context.Context, to types.JID, images, videos uint32, opts ...SendOption) (types.MessageID, error) {
 	return p.Send(ctx, to, &waE2E.Message{AlbumMessage: &waE2E.AlbumMessage{ExpectedImageCount: &images, ExpectedVideoCount: &videos}}, opts...)
+}
+
+// ErrNoAlbum reports a message that announces no album, or an item that the app does not show in its album.
+var ErrNoAlbum = errors.New("the app does not show this as an album")
+
+// Album waits for an album and as many items as it announces, and returns the items as the app shows them, in the order in which they arrived.
+// Items belong to the album of the same sender in the same chat that they name. It fails with [ErrNoAlbum].
+func (p *Phone) Album(ctx context.Context, id types.MessageID) (items []*Received, err error) {
+	parent, err := p.ReceivedID(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	announced := parent.Message.Message.GetAlbumMessage()
+	images, videos := announced.GetExpectedImageCount(), announced.GetExpectedVideoCount()
+	if images+videos < 2 {
+		return nil, fmt.Errorf("%w: it announces %d pictures and %d videos", ErrNoAlbum, images, videos)
+	}
+	err = p.inbox.await(ctx, p, func(i *inbox) bool {
+		items = nil
+		shown := make(map[types.MessageID]bool) // an app shows an id once
+		for _, r := range i.messages {
+			if r.isItemOf(parent) && !shown[r.Info.ID] {
+				shown[r.Info.ID] = true
+				items = append(items, r)
+			}
+		}
+		return len(items) >= int(images+videos)
+	})
+	for _, item := range items {
+		switch {
+		case item.Message.Message.GetImageMessage() != nil:
+			images--
+		case item.Message.Message.GetVideoMessage() != nil && !item.Message.Message.GetVideoMessage().GetGifPlayback():
+			videos--
+		}
+	}
+	if err == nil && (images != 0 || videos != 0) {
+		err = fmt.Errorf("%w: %d pictures and %d videos are missing or too many", ErrNoAlbum, int32(images), int32(videos))
+	}
+	return items, err
+}
+
+// isItemOf reports whether a message says that it belongs to an album.
+func (r *Received) isItemOf(album *Received) bool {
+	part := r.RawMessage.GetMessageContextInfo().GetMessageAssociation()
+	key := part.GetParentMessageKey()
+	return part.GetAssociationType() == waE2E.MessageAssociation_MEDIA_ALBUM && key.GetID() == album.Info.ID && key.GetFromMe() && key.GetRemoteJID() != "" &&
+		r.Info.Chat == album.Info.Chat && r.Info.Sender.User == album.Info.Sender.User
 }
 
 // Pin pins a message in its chat for the given time, or unpins it if that is 0. An empty sender means the phone's own account.

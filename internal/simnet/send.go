@@ -40,6 +40,7 @@ func (p *Phone) Send(ctx context.Context, to types.JID, msg *waE2E.Message, opts
 // SendMessage sends like Send and returns the server's whole response.
 func (p *Phone) SendMessage(ctx context.Context, to types.JID, msg *waE2E.Message, opts ...SendOption) (whatsmeow.SendResponse, error) {
 	o := sendOptionsOf(opts)
+	o.to = to
 	msg = o.apply(proto.Clone(msg).(*waE2E.Message))
 	if o.id == "" {
 		o.id = p.client.GenerateMessageID()

@@ -23,6 +23,7 @@ type sendOptions struct {
 	ephemeral uint32
 	part      *waE2E.MessageAssociation
 	album     *types.MessageID
+	to        types.JID
 	asEdit    bool
 }
 
@@ -124,7 +125,7 @@ func (o *sendOptions) apply(msg *waE2E.Message) *waE2E.Message {
 	}
 	if o.album != nil {
 		msg.MessageContextInfo = &waE2E.MessageContextInfo{MessageAssociation: &waE2E.MessageAssociation{
-			AssociationType: waE2E.MessageAssociation_MEDIA_ALBUM.Enum(), ParentMessageKey: &waCommon.MessageKey{ID: o.album, FromMe: proto.Bool(true)},
+			AssociationType: waE2E.MessageAssociation_MEDIA_ALBUM.Enum(), ParentMessageKey: &waCommon.MessageKey{ID: o.album, FromMe: proto.Bool(true), RemoteJID: proto.String(o.to.String())},
 		}}
 	}
 	if o.part != nil {

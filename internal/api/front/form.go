@@ -1,6 +1,7 @@
 package front
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -30,6 +31,7 @@ type Form struct {
 	Sender int64  // the token tree of its sender
 	Stop   func() // ends the reading
 	Length int64  // declared length of the whole form; negative if unknown
+	Most   int    // parts; 0 for [MaxFields]
 	text   int    // bytes of the fields so far
 }
 
@@ -65,8 +67,8 @@ func (p *Form) note(name string) error {
 	switch {
 	case p.given[name]:
 		return bridge.Invalid("%s is given more than once", QuotedName(name))
-	case len(p.given) >= MaxFields:
-		return bridge.Invalid("the form has more than %d parts", MaxFields)
+	case len(p.given) >= cmp.Or(p.Most, MaxFields):
+		return bridge.Invalid("the form has more than %d parts", cmp.Or(p.Most, MaxFields))
 	}
 	p.given[name] = true
 	return nil

@@ -243,6 +243,29 @@ func (s *Reader) MessageFor(ctx context.Context, only []bridge.JID, chat bridge.
 	})
 }
 
+// Album returns the message that announces an own album, and its items in the order in which they were
+// stored, as [Reader.Message] does.
+func (s *Reader) Album(ctx context.Context, chat bridge.JID, id string) ([]bridge.Message, error) {
+	ids, err := As(ctx, s, "read an album", func(r *Snapshot) []string {
+		return sqlite.List[string](r.Conn, `
+			SELECT part.id FROM messages album JOIN album_parts p ON p.album = album.id
+			JOIN messages part ON part.seq = p.message AND part.chat = album.chat AND part.sender = album.sender
+			WHERE album.chat = ? AND album.id = ? ORDER BY part.seq LIMIT ?`, r.FindChat(chat), id, MostParts)
+	})
+	if err != nil {
+		return nil, err
+	}
+	messages := make([]bridge.Message, 0, len(ids)+1)
+	for _, one := range append([]string{id}, ids...) {
+		m, err := s.Message(ctx, chat, one)
+		if err != nil {
+			return nil, err
+		}
+		messages = append(messages, m)
+	}
+	return messages, nil
+}
+
 // unknownPerson is an id that no person has.
 const unknownPerson = -1
 

@@ -31,9 +31,6 @@ func (s *Sender) Send(ctx context.Context, out bridge.Outgoing) (bridge.Sent, er
 	if err != nil {
 		return bridge.Sent{}, err
 	}
-	if err := answerable(out.To); err != nil {
-		return bridge.Sent{}, err
-	}
 	began, upload := time.Now(), time.Duration(0)
 	if _, isFile := out.Content.(bridge.File); isFile {
 		upload = uploadBudget
@@ -42,20 +39,10 @@ func (s *Sender) Send(ctx context.Context, out bridge.Outgoing) (bridge.Sent, er
 	defer cancel()
 	composing, cancel := context.WithTimeout(ctx, upload+s.Waits.Budget)
 	defer cancel()
-	if err := c.askFormerNumber(composing, out.To); err != nil {
-		return bridge.Sent{}, err
-	}
-	if err := c.refuseNewChat(composing, out.To); err != nil {
-		return bridge.Sent{}, err
-	}
-	if err := c.mayBegin(composing, out.To); err != nil {
-		return bridge.Sent{}, err
-	}
-	to, err := c.destination(composing, out.To)
+	to, chat, err := c.open(composing, out.To)
 	if err != nil {
 		return bridge.Sent{}, err
 	}
-	chat := s.o.Store.Canonical(convert.JID(to))
 	if isChange(out.Content) {
 		return s.change(ctx, c, to, chat, out)
 	}
@@ -72,6 +59,23 @@ func (s *Sender) Send(ctx context.Context, out bridge.Outgoing) (bridge.Sent, er
 		began = time.Now()
 	}
 	return s.transmit(ctx, s.newDelivery(ctx, to, row, msg, began), row, out.Key != nil || out.ID != "")
+}
+
+// open checks whether messages may be sent to a chat, and returns the chat in the form on the wire, and in
+// the stored one.
+func (c *Client) open(ctx context.Context, jid bridge.JID) (to types.JID, chat bridge.JID, err error) {
+	if err := answerable(jid); err != nil {
+		return to, "", err
+	}
+	for _, check := range []func(context.Context, bridge.JID) error{c.askFormerNumber, c.refuseNewChat, c.mayBegin} {
+		if err := check(ctx, jid); err != nil {
+			return to, "", err
+		}
+	}
+	if to, err = c.destination(ctx, jid); err != nil {
+		return to, "", err
+	}
+	return to, c.s.o.Store.Canonical(convert.JID(to)), nil
 }
 
 // Resend sends a stored own message again under its id. The apps show it once.

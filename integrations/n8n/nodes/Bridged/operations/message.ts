@@ -58,6 +58,30 @@ function card(entered: Record<string, string>): Record<string, string> {
   return Object.fromEntries(given.map(([name, value]) => [name, name === "phone" ? value.replace(/\D/g, "").replace(/^00/, "") : value]));
 }
 
+const album: Field = {
+  property: {
+    displayName: "Pictures and Videos",
+    name: "items",
+    type: "fixedCollection",
+    required: true,
+    typeOptions: { multipleValues: true, multipleValueButtonText: "Add Picture or Video" },
+    default: {},
+    description: "2 to 30, in the order in which they are shown",
+    options: [
+      {
+        displayName: "Item",
+        name: "item",
+        values: [
+          { displayName: "Caption", name: "caption", type: "string", default: "" },
+          { displayName: "Type", name: "type", type: "options", options: [{ name: "Image", value: "image" }, { name: "Video", value: "video" }], default: "image" },
+          { displayName: "URL", name: "url", type: "string", default: "", description: "A public http or https address" },
+        ],
+      },
+    ],
+  },
+  value: (entered) => (entered as { item?: Array<Record<string, string>> }).item ?? [],
+};
+
 export const message: Resource = {
   name: "Message",
   value: "message",
@@ -117,6 +141,7 @@ export const message: Resource = {
       list: "matches",
       pages: 500,
     },
+    { name: "Send Album", value: "sendAlbum", action: "Send an album", description: "Let the bridge fetch pictures and videos, and send them together", method: "POST", path: "/api/messages/send-album", fields: [chat, album], options: quote, converts: true },
     { name: "Send Contact", value: "sendContact", action: "Send a contact", method: "POST", path: "/api/messages/send-contact", fields: [chat, contacts], options: [...quote, later] },
     {
       name: "Send File",

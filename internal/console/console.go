@@ -124,6 +124,7 @@ func (c *Console) eachRoute(handle func(pattern string, h func(http.ResponseWrit
 	page("/people/{jid}", people.ShowPerson)
 	post("/people/{jid}/block", people.BlockPerson)
 	page("/people/{jid}/profile", people.ShowProfile)
+	post("/people/{jid}/timer", people.SetTimer)
 	post("/people/{jid}/name", people.SavePerson)
 	page("/chats/{jid}/messages/{id}/menu", chats.ShowMenu)
 	page("/chats/{jid}/messages/{id}/forward", chats.ShowForward)

@@ -57,7 +57,7 @@ func TestChanges_AreOfferedIfPossible(t *testing.T) {
 	}
 	for link, want := range map[string]bool{
 		"?edit=OWN#composer": true, "?edit=OLD#composer": false, "?edit=HERS#composer": false,
-		"?delete=OWN#change": true, "?delete=OLD#change": true, "?delete=HERS#change": false, "?pin=OWN#change": true, "?pin=HERS#change": true,
+		"?delete=OWN#change": true, "?delete=OLD#change": true, "?delete=HERS#change": true, "?pin=OWN#change": true, "?pin=HERS#change": true,
 		`name="upto" value="OWN"`: true,
 	} {
 		if strings.Contains(page, link) != want {
@@ -92,6 +92,7 @@ func TestChanges_ReachTheAPI(t *testing.T) {
 		{"/mark", "unstar=HERS&key=k", "DELETE", "/messages/HERS/star", "", "k"},
 		{"/messages/HERS/vote", "option=At+nine&option=At+ten&key=k", "POST", "/messages/HERS/vote", `{"options":["At nine","At ten"]}`, "k"},
 		{"/messages/HERS/vote", "key=k", "POST", "/messages/HERS/vote", `{"options":[]}`, "k"},
+		{"/messages/HERS/delete", "for=me&key=k", "DELETE", "/messages/HERS", "", "k"},
 		{"/read", "upto=OWN", "POST", "/read", `{"msgId":"OWN"}`, ""},
 		{"/read", "", "POST", "/read", `{}`, ""},
 	} {

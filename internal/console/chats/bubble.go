@@ -43,6 +43,7 @@ type bubble struct {
 	Exported         bool // imported; it cannot be answered or reacted to
 	Editable         bool // for everyone
 	Deletable        bool // for everyone; own messages only
+	DeletableHere    bool // on the account's own devices
 	Pinnable         bool
 	Votable          bool
 	Transcribable    bool // on request
@@ -121,6 +122,7 @@ func actionable(req *frame.Request, b bubble, chat bridge.JID) bubble {
 	b.ChatJID, b.Actions, b.Exported = chat, req.Sends() && b.DeletedAt == nil, b.IsExported()
 	b.Editable = b.Actions && b.Message.Editable(req.Now(), bridge.EditTime) == nil
 	b.Deletable = b.Actions && b.FromMe && b.Message.Deletable(req.Now(), false) == nil
+	b.DeletableHere = b.Actions && b.DeletableForMe() == nil
 	b.Pinnable = b.Actions && b.Markable("pinned") == nil
 	b.Votable = b.Poll != nil && b.Actions && b.Message.Votable(nil) == nil
 	b.Transcribable = req.Transcribes() && b.Media != nil && b.Media.Type == bridge.MediaAudio && b.Message.Transcribable() == nil && b.Transcript == nil

@@ -20,6 +20,8 @@ type change struct {
 	Key  string // idempotency key
 	Text string // the message in one line
 	Old  string // its whole text
+	All  bool   // whether it can be deleted for everyone
+	Me   bool   // whether it can be deleted on the account's own devices
 }
 
 // changeOf returns the requested form; nil for none.
@@ -33,7 +35,7 @@ func changeOf(req *frame.Request, chat bridge.JID) (*change, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &change{Kind: kind, Path: messagePath(chat, m.ID) + "/" + kind, Back: view.ChatPath(chat), Key: frame.NewKey(), Text: view.Summary(m), Old: m.Content}, nil
+		return &change{Kind: kind, Path: messagePath(chat, m.ID) + "/" + kind, Back: view.ChatPath(chat), Key: frame.NewKey(), Text: view.Summary(m), Old: m.Content, All: m.FromMe && m.Deletable(req.Now(), false) == nil, Me: m.DeletableForMe() == nil}, nil
 	}
 	return nil, nil
 }

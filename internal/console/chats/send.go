@@ -133,10 +133,14 @@ func Edit(req *frame.Request) error {
 	return req.Done(err, "", view.ChatPath(req.Chat))
 }
 
-// DeleteMessage deletes an own message for everyone.
+// DeleteMessage deletes a message for everyone, or on the account's own devices.
 func DeleteMessage(req *frame.Request) error {
-	_, err := req.API.Delete(req.Context(), req.Chat, req.ID, req.Key())
-	return req.Done(err, "Message deleted for everyone", view.ChatPath(req.Chat))
+	remove, done := req.API.Delete, "Message deleted for everyone"
+	if req.PostForm.Get("for") == "me" {
+		remove, done = req.API.DeleteForMe, "Message deleted for you"
+	}
+	_, err := remove(req.Context(), req.Chat, req.ID, req.Key())
+	return req.Done(err, done, view.ChatPath(req.Chat))
 }
 
 // MarkRead marks a chat as read up to the newest message of its page.

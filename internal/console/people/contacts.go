@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -12,6 +13,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"bridged/internal/bridge"
+	"bridged/internal/client"
 	"bridged/internal/console/frame"
 	"bridged/internal/console/names"
 	"bridged/internal/console/view"
@@ -109,6 +111,8 @@ type personPage struct {
 	You     bool
 	Changes bool   // whether the visitor may save and block them
 	Saved   string // the name in the form
+	Timer   uint32 // of disappearing messages, in seconds
+	Timers  []timer
 	Key     string
 	Fault   fault
 	Curl    string
@@ -140,8 +144,28 @@ func showPersonPage(req *frame.Request, status int, f fault) error {
 	if page.Saved = contact.Name; f.Form == "name" {
 		page.Saved = req.PostForm.Get("name")
 	}
+	if page.Known {
+		page.Timer, page.Timers = req.ChatFor(page.Chat).Expiration, timers
+	}
 	page.Changes = req.Sends() && !page.You && contact.JID.IsPerson()
 	return req.ShowAs(status, "person", page.Name, page)
+}
+
+// SetTimer sets the timer of disappearing messages in the chat with a person. The form shows a refusal.
+func SetTimer(req *frame.Request) error {
+	seconds, err := strconv.ParseUint(req.PostForm.Get("seconds"), 10, 32)
+	if err != nil {
+		return frame.Refused(http.StatusBadRequest, "Something is missing in the form. Reload the page, then try again.")
+	}
+	err = req.API.UpdateChat(req.Context(), req.Chat, client.ChatChange{Expiration: new(uint32(seconds))}, req.Key())
+	if err == nil {
+		return req.Done(err, "Saved.", view.PersonPath(req.Chat))
+	}
+	f, status, err := faultOf("timer", err)
+	if err != nil {
+		return err
+	}
+	return showPersonPage(req, status, f)
 }
 
 // BlockPerson blocks or unblocks a person. The form shows a refusal.

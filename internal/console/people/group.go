@@ -32,6 +32,7 @@ type groupPage struct {
 	Edits    bool         // whether the visitor may change name and description
 	Pictured bool         // whether it may have a picture
 	Admin    bool         // whether the visitor is an admin
+	Adds     bool         // whether the visitor may add members
 	Links    bool         // whether the visitor may see the link
 	Members  []member
 	All      int // number of members
@@ -137,6 +138,7 @@ func (p *groupPage) permit(req *frame.Request, me bridge.JID) {
 	}
 	admin := p.Group.Participants[i].IsAdmin || p.Group.Participants[i].IsSuperAdmin
 	p.Admin = req.Sends() && admin
+	p.Adds = req.Sends() && (admin || p.Group.MemberAddMode == bridge.AddedByEveryone)
 	p.Edits = req.Sends() && (admin || !p.Group.IsLocked)
 	p.Links = p.Live && admin
 }
@@ -205,6 +207,7 @@ func patched(g bridge.Group, patch bridge.GroupPatch) bridge.Group {
 	set(&g.IsLocked, patch.IsLocked)
 	set(&g.JoinApproval, patch.JoinApproval)
 	set(&g.Expiration, patch.Disappearing)
+	set(&g.MemberAddMode, patch.MemberAddMode)
 	return g
 }
 
@@ -231,6 +234,9 @@ func patchOf(form url.Values) (patch bridge.GroupPatch, err error) {
 	patch = bridge.GroupPatch{Name: text("name"), Topic: text("topic"), IsAnnounce: choice("announce"), IsLocked: choice("locked"), JoinApproval: choice("approval")}
 	if form.Has("shown") && patch.Name != nil && *patch.Name == strings.TrimSpace(form.Get("shown")) {
 		patch.Name = nil // the form shows a replacement for a missing subject
+	}
+	if mode := bridge.MemberAddMode(form.Get("adders")); mode != "" {
+		patch.MemberAddMode = &mode
 	}
 	if form.Has("disappearing") {
 		seconds, err := strconv.ParseUint(form.Get("disappearing"), 10, 32)

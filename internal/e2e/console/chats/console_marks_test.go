@@ -176,3 +176,35 @@ func TestConsole_StarsMessages(t *testing.T) {
 		v.WaitFor(`!` + inMessage("4711", `.meta [title=starred]`))
 	})
 }
+
+// TestConsole_DeletesForMe deletes a received message on the account's devices, and not for the other person. The timer of the
+// chat is set on the page about the person.
+func TestConsole_DeletesForMe(t *testing.T) {
+	AtBothSizes(t, func(t *testing.T, v Visited) {
+		id := Say(t, v.Ben, v.Owner.PN(), "Not for these devices")
+		v.WantStored(v.Ben, "Not for these devices")
+		v.OpenChat(v.Ben.PN())
+		v.WantText("Not for these devices")
+		entry(v, "Not for these devices", "Delete…")
+		v.WaitFor(`document.querySelector("#change[open]")`)
+		v.WantSeen("#change [value=me]")
+		v.WantFit("the question about a deletion")
+		if Evaluate[bool](v.Browser, `Boolean(document.querySelector("#change [value=everyone]"))`) {
+			t.Error("a received message is offered to be deleted for everyone")
+		}
+		v.ClickOn("#change [value=me]")
+		v.WaitFor(`!document.querySelector("#messages").textContent.includes("Not for these devices")`)
+		if shown, _ := v.Ben.Bubble(id); shown.Deleted {
+			t.Error("the message is deleted for Ben, too")
+		}
+
+		v.Open(Path("/console/people/%s", v.Ben.PN()))
+		v.Do(Does(`document.querySelector("[name=seconds]").value = "604800"`))
+		v.WantFit("a contact")
+		v.ClickOn("#timer button")
+		v.WantOnPage("Saved.")
+		if chat := Must(v.Bridge.API.Chat(Within(t), bridge.JID(v.Ben.PN().String())))(t); chat.Expiration != 604800 {
+			t.Errorf("the timer is %d", chat.Expiration)
+		}
+	})
+}

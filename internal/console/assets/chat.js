@@ -42,6 +42,7 @@ function renew(known, fresh) {
   for (const one of all("[data-sound], .picture, .sticker-img", known)) same(one)?.replaceWith(one);
   const details = all("details", fresh);
   all("details", known).forEach((one, i) => details[i] && (details[i].open = one.open));
+  if (find(".album:not(.folded)", known)) find(".album", fresh)?.classList.remove("folded");
   for (const name of ["found", "open"]) fresh.classList.toggle(name, known.classList.contains(name));
   const at = all("a, button, input, summary", known).indexOf(document.activeElement);
   known.replaceWith(fresh);
@@ -117,7 +118,8 @@ export async function newest(ids = []) {
   try {
     const left = new Set(ids);
     if (list.dataset.past === undefined) {
-      const fresh = find("#messages", await load(location.pathname));
+      const last = all(".day-part > ol > .msg", list).at(-1)?.dataset.id || "";
+      const fresh = find("#messages", await load(`${location.pathname}?part&since=${encodeURIComponent(last)}`));
       // The first message of a page always shows its sender, so it is skipped.
       for (const item of all(".msg, .album-part", fresh).slice(1)) left.delete(item.dataset.id);
       find(".history > .empty")?.remove();
@@ -135,7 +137,7 @@ export async function newest(ids = []) {
 async function renewOne(id) {
   const wanted = (from) => all(".msg", from).find((one) => one.dataset.id === id || find(`.album-part[data-id="${CSS.escape(id)}"]`, one));
   if (!wanted(list)) return;
-  const fresh = wanted(find("#messages", await load(location.pathname + "?at=" + encodeURIComponent(id))));
+  const fresh = wanted(find("#messages", await load(`${location.pathname}?part&near&at=${encodeURIComponent(id)}`)));
   const known = wanted(list);
   if (fresh && known) place.steadily(() => renew(known, fresh));
 }
@@ -158,7 +160,7 @@ function join(fresh, older) {
   if (find("#unread", list)) find("#unread", fresh)?.remove();
   const parts = all(".day-part", fresh);
   for (const part of older ? parts.reverse() : parts) {
-    for (const item of all(".msg", part)) if (document.getElementById(item.id)) item.remove();
+    for (const item of all(".msg, .event-line", part)) if (document.getElementById(item.id)) item.remove();
     all(".msg", part).forEach(note);
     const known = document.getElementById(part.id);
     const items = known && find("ol", known);
@@ -167,14 +169,47 @@ function join(fresh, older) {
   }
 }
 
+const most = 500; // messages on the page at a time
+
+// trim removes messages that are far from the visible ones, and leaves a link that loads them again.
+function trim(older) {
+  const items = all(".day-part > ol > .msg", list);
+  const far = older ? items.slice(most) : items.slice(0, Math.max(0, items.length - most));
+  if (!far.length) return;
+  const edge = older ? items[most - 1] : items[far.length];
+  for (const item of far) item.remove();
+  for (const part of all(".day-part", list)) {
+    // Lines go with the messages next to them.
+    for (const line of all(".event-line, .unread-line", part)) if (older ? edge.compareDocumentPosition(line) & Node.DOCUMENT_POSITION_FOLLOWING : edge.compareDocumentPosition(line) & Node.DOCUMENT_POSITION_PRECEDING) line.remove();
+    if (!find(".msg, .event-line", part)) part.remove();
+  }
+  const name = older ? "newer" : "older";
+  let link = find(`[data-${name}]`, scroller);
+  if (!link) {
+    link = Object.assign(document.createElement("a"), { className: "button", textContent: older ? "Newer messages" : "Older messages" });
+    link.dataset[name] = "";
+    const pager = Object.assign(document.createElement("div"), { className: "pager" });
+    pager.append(link);
+    if (older) find("#end").append(pager);
+    else list.after(pager);
+  }
+  link.loading = false;
+  link.href = `${location.pathname}?at=${encodeURIComponent(edge.dataset.id)}`;
+  if (older) list.dataset.past = "";
+}
+
 // Older messages load before they are reached.
+let watchEnds;
 async function more(link) {
   if (link.loading) return;
   link.loading = true;
   const older = link.matches("[data-older]");
   try {
-    const page = await load(link.href);
-    place.steadily(() => join(find("#messages", page), older));
+    const page = await load(link.href + "&part");
+    place.steadily(() => {
+      join(find("#messages", page), older);
+      trim(older);
+    });
     const next = find(older ? "[data-older]" : "[data-newer]", page);
     if (next) {
       link.href = next.getAttribute("href");
@@ -183,6 +218,7 @@ async function more(link) {
       link.parentElement.remove();
       if (!older) delete list.dataset.past;
     }
+    watchEnds();
   } catch {
     link.loading = false;
   }
@@ -192,13 +228,15 @@ if (scroller) {
   const watch = new IntersectionObserver((seen) => {
     for (const one of seen) if (one.isIntersecting) more(one.target);
   }, { root: scroller, rootMargin: "400px" });
-  for (const link of all("[data-older], [data-newer]", scroller)) watch.observe(link);
-  new MutationObserver(() => {
+  // A link is observed again after each change: it may still be visible.
+  watchEnds = () => {
     for (const link of all("[data-older], [data-newer]", scroller)) {
       watch.unobserve(link);
       watch.observe(link);
     }
-  }).observe(list, { childList: true, subtree: true });
+  };
+  watchEnds();
+  new MutationObserver(watchEnds).observe(list, { childList: true, subtree: true });
   scroller.addEventListener("scroll", () => {
     end.hidden = list.dataset.past === undefined && scroller.scrollTop > -300;
     if (scroller.scrollTop > -40) delete end.dataset.count;

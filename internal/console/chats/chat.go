@@ -3,6 +3,8 @@
 package chats
 
 import (
+	"net/url"
+
 	"bridged/internal/bridge"
 	"bridged/internal/client"
 	"bridged/internal/console/frame"
@@ -22,6 +24,8 @@ type chatPage struct {
 	Unread       unread
 	Older, Newer string // the addresses of the messages before and after; empty for none
 	At           string // the requested message
+	IsPart       bool   // the messages alone, for the script
+	From         bool   // from a message that the script has; there are older ones
 	IsNew        bool   // not stored yet
 	Composer     composer
 	Bar          pinBar
@@ -32,49 +36,84 @@ type chatPage struct {
 }
 
 // ShowChat shows a part of a chat: its newest messages, the messages around one (at), or a page
-// before or after a cursor (older, newer).
+// before or after a cursor (older, newer). The script asks for the messages alone (part), from one that it has (since) or
+// of one that has changed (at, near).
 func ShowChat(req *frame.Request) (err error) {
 	query := req.URL.Query()
 	page := chatPage{At: query.Get("at")}
 	if page.Chat, page.IsNew, err = chatOf(req, req.Chat); err != nil {
 		return err
 	}
-	page.Name, page.Transcribes, page.Curl = view.ChatName(page.Chat), req.Transcribes(), view.Curl("GET", client.HistoryPath(page.Chat.JID)+"?limit=50", nil)
-	if page.List, err = listChats(req, query, page.Chat.JID); err != nil {
-		return err
+	page.Name = view.ChatName(page.Chat)
+	if query.Get("part") == "waiting" {
+		return page.showWaiting(req)
 	}
-	messages, err := page.read(req, query)
-	if err != nil {
-		return err
-	}
-	bubbles, err := bubbles(req, page.Chat, page.List.Items, messages, page.Unread)
-	if err != nil {
-		return err
-	}
-	markHits(bubbles, query)
-	lines, err := page.linesOf(req, messages)
-	if err != nil {
-		return err
-	}
-	page.Days = inDays(bubbles, lines, req.Clock())
-	if page.Composer, err = composerOf(req, page.Chat); err != nil {
-		return err
-	}
-	if page.Change, err = changeOf(req, page.Chat.JID); err != nil {
-		return err
-	}
-	if page.Bar, err = page.pinned(req); err != nil {
-		return err
-	}
-	if page.Newer == "" && !page.IsNew && !page.Chat.JID.IsImport() {
-		if page.Waiting, err = waitingIn(req, page.Chat.JID); err != nil {
+	if page.IsPart = query.Has("part"); !page.IsPart {
+		if page.List, err = listChats(req, query, page.Chat.JID); err != nil {
 			return err
 		}
+	}
+	if err := page.readHistory(req, query); err != nil {
+		return err
+	}
+	if page.IsPart {
+		return req.PartOf("chat", "history", map[string]any{"Page": page, "Clock": req.Clock()})
+	}
+	if err := page.readRest(req); err != nil {
+		return err
 	}
 	if page.Composer.On {
 		req.W.Header().Set("Permissions-Policy", frame.Permissions("self"))
 	}
 	return req.Show("chat", page.Name, page)
+}
+
+// readHistory reads the messages of a page, and the lines between them.
+func (p *chatPage) readHistory(req *frame.Request, query url.Values) error {
+	messages, err := p.read(req, query)
+	if err != nil {
+		return err
+	}
+	bubbles, err := bubbles(req, p.Chat, p.List.Items, messages, p.Unread)
+	if err != nil {
+		return err
+	}
+	markHits(bubbles, query)
+	lines, err := p.linesOf(req, messages)
+	p.Days = inDays(bubbles, lines, req.Clock())
+	return err
+}
+
+// readRest reads what a page has around its messages.
+func (p *chatPage) readRest(req *frame.Request) (err error) {
+	p.Transcribes, p.Curl = req.Transcribes(), view.Curl("GET", client.HistoryPath(p.Chat.JID)+"?limit=50", nil)
+	if p.Composer, err = composerOf(req, p.Chat); err != nil {
+		return err
+	}
+	if p.Change, err = changeOf(req, p.Chat.JID); err != nil {
+		return err
+	}
+	if p.Bar, err = p.pinned(req); err != nil {
+		return err
+	}
+	return p.readWaiting(req)
+}
+
+// readWaiting reads the scheduled messages below the newest one.
+func (p *chatPage) readWaiting(req *frame.Request) (err error) {
+	if p.Newer == "" && !p.IsNew && !p.Chat.JID.IsImport() {
+		p.Waiting, err = waitingIn(req, p.Chat.JID)
+	}
+	return err
+}
+
+// showWaiting answers the script with the scheduled messages.
+func (p *chatPage) showWaiting(req *frame.Request) error {
+	p.Composer.On = req.Sends()
+	if err := p.readWaiting(req); err != nil {
+		return err
+	}
+	return req.PartOf("chat", "waiting-list", map[string]any{"Page": p, "Clock": req.Clock(), "CSRF": req.CSRF()})
 }
 
 // chatOf returns a chat. With a known contact it may be new: then it is not stored yet.

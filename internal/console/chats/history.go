@@ -94,6 +94,11 @@ func unreadAmong(messages []bridge.Message, count int) unread {
 // read returns the messages of a page, the oldest first, and sets the addresses of the pages before
 // and after it.
 func (p *chatPage) read(req *frame.Request, query url.Values) (messages []bridge.Message, err error) {
+	if since := query.Get("since"); since != "" {
+		if messages, err = p.readSince(req, since); messages != nil || err != nil {
+			return messages, err
+		}
+	}
 	count := unreadOf(p.Chat, query)
 	older := bridge.MessageQuery{Chat: p.Chat.JID, Order: bridge.OrderDesc, Cursor: query.Get("older"), Limit: min(max(pageOfMessages, count+beforeUnread), maxMessages)}
 	newer := bridge.MessageQuery{Chat: p.Chat.JID, Order: bridge.OrderAsc, Cursor: query.Get("newer"), Limit: pageOfMessages}
@@ -105,8 +110,12 @@ func (p *chatPage) read(req *frame.Request, query url.Values) (messages []bridge
 		if err != nil {
 			return nil, err
 		}
-		older.Cursor, older.Until, older.Limit = "", &m.Timestamp, around
-		newer.Cursor, newer.Since, newer.Limit = "", &m.Timestamp, around
+		reach := around
+		if query.Has("near") && m.AlbumID == nil && m.Album == nil {
+			reach = beside
+		}
+		older.Cursor, older.Until, older.Limit = "", &m.Timestamp, reach
+		newer.Cursor, newer.Since, newer.Limit = "", &m.Timestamp, reach
 	case newer.Cursor != "":
 		messages, p.Newer, err = part(req, newer)
 		return messages, err
@@ -130,6 +139,40 @@ func (p *chatPage) read(req *frame.Request, query url.Values) (messages []bridge
 	}
 	p.Newer = next
 	return messages, err
+}
+
+// beside is the number of messages of one moment on each side of a changed one: its bubble depends on the one before.
+const beside = 4
+
+// readSince returns the messages from a stored one on, after the one before it. It returns nil if the script needs the
+// newest page instead: too many have come, one is gone, or an album began earlier.
+func (p *chatPage) readSince(req *frame.Request, id string) ([]bridge.Message, error) {
+	m, err := req.API.Message(req.Context(), p.Chat.JID, id)
+	if err != nil {
+		return nil, passed(err)
+	}
+	before, _, err := part(req, bridge.MessageQuery{Chat: p.Chat.JID, Order: bridge.OrderDesc, Until: &m.Timestamp, Limit: beside})
+	if err != nil {
+		return nil, err
+	}
+	after, next, err := part(req, bridge.MessageQuery{Chat: p.Chat.JID, Order: bridge.OrderAsc, Since: &m.Timestamp, Limit: pageOfMessages})
+	i := slices.IndexFunc(before, func(one bridge.Message) bool { return one.ID == id })
+	if err != nil || next != "" || i < 1 {
+		return nil, err
+	}
+	messages := before[i-1 : i+1]
+	for _, one := range append(before[i+1:], after...) {
+		if !slices.ContainsFunc(messages, func(known bridge.Message) bool { return known.ID == one.ID }) && !slices.ContainsFunc(before[:i], func(known bridge.Message) bool { return known.ID == one.ID }) {
+			messages = append(messages, one)
+		}
+	}
+	for _, one := range messages {
+		if one.AlbumID != nil && !slices.ContainsFunc(messages, func(known bridge.Message) bool { return known.ID == *one.AlbumID }) {
+			return nil, nil
+		}
+	}
+	p.From = true
+	return messages, nil
 }
 
 // part returns messages, the oldest first, and the address of the next page in q's order.

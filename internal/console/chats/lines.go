@@ -34,7 +34,7 @@ func (p *chatPage) linesOf(req *frame.Request, messages []bridge.Message) (lines
 		return nil, nil
 	}
 	var since, until *bridge.Time
-	if p.Older != "" && len(messages) > 0 {
+	if (p.Older != "" || p.From) && len(messages) > 0 {
 		since = &messages[0].Timestamp
 	}
 	if p.Newer != "" && len(messages) > 0 {

@@ -82,6 +82,9 @@ func (req *Request) readPath() (err error) {
 	return err
 }
 
+// CSRF returns the token of the forms on a page.
+func (req *Request) CSRF() string { return req.session.csrf }
+
 // Tree returns the token tree whose quotas the visitor uses.
 func (req *Request) Tree() int64 { return req.session.tree }
 

@@ -130,6 +130,7 @@ func (c *Console) eachRoute(handle func(pattern string, h func(http.ResponseWrit
 	page("/chats/{jid}/messages/{id}/forward", chats.ShowForward)
 	post("/chats/{jid}/messages/{id}/forward", chats.Forward)
 	page("/chats/{jid}/mentions", chats.ListMentions)
+	page("/chats/{jid}/hits", chats.FindWithin)
 	post("/chats/{jid}/messages/{id}/edit", chats.Edit)
 	post("/chats/{jid}/messages/{id}/delete", chats.DeleteMessage)
 	post("/chats/{jid}/messages/{id}/pin", chats.Pin)

@@ -19,7 +19,7 @@ export const dressers = [];
 const sources = new WeakMap();
 
 function note(item) {
-  sources.set(item, item.outerHTML);
+  sources.set(item, unmarked(item).outerHTML);
   for (const dress of dressers) dress(item);
 }
 if (list) for (const item of all(".msg", list)) sources.set(item, unmarked(item).outerHTML);
@@ -113,8 +113,12 @@ function takeLines(lines) {
   }
 }
 
-// newest loads the newest messages, and messages with the given ids.
-export async function newest(ids = []) {
+// newest loads the newest messages, and messages with the given ids. One answer is taken before the next is asked for, so
+// that an older state never replaces a newer one.
+let turn = Promise.resolve();
+export const newest = (ids = []) => (turn = turn.then(() => takeNewest(ids)));
+
+async function takeNewest(ids) {
   try {
     const left = new Set(ids);
     if (list.dataset.past === undefined) {
@@ -277,6 +281,32 @@ export function goTo(event, link) {
   all(".found", list).forEach((one) => one.classList.remove("found"));
   toFound(message);
   return true;
+}
+
+// visit shows a message: the one on the page, with the marks of searched words, or else the messages around it in place of
+// the present ones.
+export async function visit(id, words) {
+  const isHere = Boolean(messageOf(id));
+  const page = await load(`${location.pathname}?part${isHere ? "&near" : ""}&at=${encodeURIComponent(id)}${words}`);
+  const fresh = find("#messages", page);
+  if (messageOf(id)) {
+    const item = all(".msg", fresh).find((one) => one.dataset.id === id || find(`[data-id="${CSS.escape(id)}"]`, one));
+    const known = messageOf(id).closest(".msg");
+    if (item && item.outerHTML !== known.outerHTML) place.steadily(() => renew(known, item));
+  } else {
+    for (const part of all(".day-part", list)) part.remove();
+    all(".msg", fresh).forEach(note);
+    list.prepend(...fresh.children);
+    if (fresh.dataset.past === undefined) delete list.dataset.past;
+    else list.dataset.past = "";
+    find("#end").replaceChildren(...find("#end", page).childNodes);
+    find("[data-older]", scroller)?.parentElement.remove();
+    const older = find("[data-older]", page)?.parentElement;
+    if (older) list.after(older);
+    watchEnds();
+  }
+  for (const one of all(".found", list)) one.classList.remove("found");
+  if (messageOf(id)) toFound(messageOf(id));
 }
 
 // messageOf returns the message with an id, or its part of an album.

@@ -7,6 +7,7 @@ import "./notify.js";
 import "./calls.js";
 import "./chat.js";
 import "./place.js";
+import "./within.js";
 import "./menu.js";
 import "./voice.js";
 import "./lightbox.js";

@@ -18,6 +18,7 @@ function close() {
 
 async function look() {
   const q = box.value.trim();
+  history.replaceState({ ...history.state, find: q }, "");
   if ([...q].length < 2) return close();
   running?.abort();
   running = new AbortController();
@@ -68,7 +69,10 @@ if (form && pane) {
     box.focus();
     look();
   });
-  if (box.value) look(); // restored by the browser
+  // The results are there again after a look at one of them and Back.
+  box.value ||= history.state?.find || "";
+  if (box.value) look().then(() => (found.scrollTop = history.state?.foundAt || 0));
+  addEventListener("pagehide", () => found.hidden || history.replaceState({ ...history.state, foundAt: found.scrollTop }, ""));
 }
 
 // Name fields suggest matches.

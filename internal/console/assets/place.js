@@ -33,6 +33,6 @@ function returnTo({ id, below }) {
 if (place) {
   const query = new URLSearchParams(location.search);
   const kept = sessionStorage.getItem(name);
-  if (kept && (query.has("place") || (!query.has("at") && !query.has("reply") && isReturn()))) returnTo(JSON.parse(kept));
+  if (kept && !history.state?.within && (query.has("place") || (!query.has("at") && !query.has("reply") && isReturn()))) returnTo(JSON.parse(kept));
   addEventListener("pagehide", keep);
 }

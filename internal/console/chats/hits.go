@@ -1,10 +1,13 @@
 package chats
 
 import (
+	"net/http"
 	"net/url"
 
 	"bridged/internal/bridge"
+	"bridged/internal/console/frame"
 	"bridged/internal/console/markup"
+	"bridged/internal/console/view"
 	"bridged/internal/folding"
 )
 
@@ -17,6 +20,35 @@ func withWords(path, words string, by bridge.Fold) string {
 		return path
 	}
 	return path + "&" + url.Values{"q": {bridge.Beginning(words, maxWords)}, "fold": {string(by)}}.Encode()
+}
+
+// hitsAtOnce is the number of hits within a chat that the script asks for at a time.
+const hitsAtOnce = 100
+
+// FindWithin answers the script with the messages of a chat that contain words, the newest first.
+func FindWithin(req *frame.Request) error {
+	query := req.URL.Query()
+	q := bridge.SearchQuery{Q: bridge.Beginning(query.Get("q"), maxWords), Fold: bridge.FoldAccents, Chat: req.Chat, Limit: hitsAtOnce, Cursor: query.Get("cursor")}
+	found := struct {
+		IDs  []string    `json:"ids"`
+		More string      `json:"more"` // the cursor of the next ones; empty for none
+		Fold bridge.Fold `json:"fold"`
+	}{IDs: []string{}, Fold: q.Fold}
+	for range maxEmptyPages {
+		page, err := req.API.Search(req.Context(), q)
+		if err != nil {
+			return err
+		}
+		for _, m := range page.Items {
+			found.IDs = append(found.IDs, m.MsgID)
+		}
+		if found.More = view.Deref(page.NextCursor); found.More == "" || len(found.IDs) > 0 {
+			break
+		}
+		q.Cursor = found.More
+	}
+	frame.WriteJSON(req.W, http.StatusOK, found)
+	return nil
 }
 
 // markHits marks the searched words of a request in the message that it asks for, and in its transcript.

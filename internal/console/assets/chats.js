@@ -78,6 +78,43 @@ export async function renewList(from = list.dataset.from) {
   }
 }
 
+// renewRows loads the rows of changed chats alone, and moves them to their places.
+async function renewRows(jids) {
+  const query = new URLSearchParams(jids.map((jid) => ["only", jid]));
+  let fresh;
+  try {
+    fresh = find("#chats", await load(`${list.dataset.from}&${query}`));
+  } catch {
+    return; // the next event tries again
+  }
+  const rows = new Map(items(fresh).map((item) => [item.dataset.key, item]));
+  const isGone = (jid) => !rows.has(jid) && items(list).some((item) => item.dataset.key === jid && !find("[aria-current]", item));
+  if (!find(".chat-list", list) || jids.some(isGone)) return renewList();
+  list.dataset.unread = fresh.dataset.unread;
+  place.steadily(() => [...rows.values()].forEach(takeRow));
+  arrange();
+}
+
+// comesBefore reports whether a row is above another one: pinned chats first, then the newest message.
+const comesBefore = (a, b) => ("pinned" in a.dataset) === ("pinned" in b.dataset) ? Number(a.dataset.at) > Number(b.dataset.at) : "pinned" in a.dataset;
+
+// takeRow replaces or inserts a row. One that would be below the last of a list that goes on is left out.
+function takeRow(item) {
+  source.set(item, item.innerHTML);
+  const rows = items(list), focused = document.activeElement;
+  const row = rows.find((one) => one.dataset.key === item.dataset.key);
+  if (row && source.get(row) !== source.get(item)) renew(row, item);
+  const one = row || item;
+  one.dataset.at = item.dataset.at;
+  one.toggleAttribute("data-pinned", "pinned" in item.dataset);
+  const next = rows.find((other) => other !== one && comesBefore(one, other));
+  if (!next && find(".pager", list)) return row && renewList();
+  if (one.nextElementSibling === (next || null) && one.isConnected) return undefined;
+  find(".chat-list", list).insertBefore(one, next || null);
+  if (focused !== document.activeElement && focused.isConnected) focused.focus({ preventScroll: true });
+  return undefined;
+}
+
 // Drafts
 
 function showDrafts() {
@@ -241,9 +278,19 @@ async function renewForms(form) {
 }
 
 if (pane) {
-  const soon = debounced(() => renewList(), 200);
+  const changed = new Set(); // chats; "" for any
+  const later = debounced(() => {
+    const jids = [...changed];
+    changed.clear();
+    if (jids.includes("") || jids.length > 10) renewList();
+    else renewRows(jids);
+  }, 200);
+  const soon = (jid = "") => {
+    changed.add(jid);
+    later();
+  };
   const types = ["message.created", "message.updated", "message.status", "chat.updated", "group.updated", "reset"];
-  listeners.push((event) => types.includes(event.type) && soon());
+  listeners.push((event) => types.includes(event.type) && soon(event.chatJid));
   for (const item of items(list)) source.set(item, item.innerHTML);
   arrange();
   returnToPlace();

@@ -94,6 +94,40 @@ func listChats(req *frame.Request, query url.Values, open bridge.JID) (list chat
 	return list, nil
 }
 
+// maxOnly limits the changed chats that the script asks for at a time.
+const maxOnly = 10
+
+// listOnly returns the given chats, as far as they belong to the requested list.
+func listOnly(req *frame.Request, query url.Values, open bridge.JID) (list chatList, err error) {
+	list = chatList{Shows: shows(query), Open: open, Sends: req.Sends()}
+	list.Query = addressOfList(list.Shows).Encode()
+	for _, jid := range view.Typed[bridge.JID](query["only"][:min(len(query["only"]), maxOnly)]) {
+		chat, err := req.API.Chat(req.Context(), jid)
+		if err := passed(err); err != nil {
+			return list, err
+		}
+		if err == nil && list.has(chat) {
+			list.Items = append(list.Items, chat)
+		}
+	}
+	if err := names.NameSenders(req, list.Items); err != nil {
+		return list, err
+	}
+	list.Unread, err = unreadChats(req)
+	return list, err
+}
+
+// has reports whether a chat belongs to a list.
+func (l chatList) has(chat bridge.Chat) bool {
+	switch l.Shows {
+	case "unread":
+		return !chat.Archived && chat.UnreadCount != 0
+	case string(bridge.ChatsGroup), string(bridge.ChatsIndividual):
+		return !chat.Archived && chat.IsGroup == (l.Shows == string(bridge.ChatsGroup))
+	}
+	return chat.Archived == (l.Shows == "archived")
+}
+
 // readChats reads a number of chats into a list, and reports whether there are more.
 func readChats(req *frame.Request, list *chatList, rows int) (more bool, err error) {
 	q := bridge.ChatQuery{Archived: new(list.Shows == "archived"), Pinned: new(false), Limit: rows}
@@ -163,11 +197,15 @@ func ShowChats(req *frame.Request) error {
 	}{list, view.Curl("GET", "/api/chats?archived="+strconv.FormatBool(list.Shows == "archived"), nil)})
 }
 
-// ShowList answers the script with the list.
+// ShowList answers the script with the list, or with the changed chats of it (only).
 func ShowList(req *frame.Request) error {
 	query := req.URL.Query()
 	open, _ := bridge.ParseJID(query.Get("open")) // if it is malformed, no chat is marked
-	list, err := listChats(req, query, open)
+	read := listChats
+	if query.Has("only") {
+		read = listOnly
+	}
+	list, err := read(req, query, open)
 	if err != nil {
 		return err
 	}

@@ -27,6 +27,12 @@ func TestConsole_AMessageLoadsAFewKilobytes(t *testing.T) {
 	v.Bridge.Post(Path("/api/chats/%s/read", v.Ben.PN()), Object{}).Want(http.StatusOK)
 	v.OpenChat(v.Ben.PN())
 	v.WaitFor(`document.querySelectorAll(".msg").length === 50 && document.readyState === "complete"`)
+	for i := range 20 {
+		export := client.ChatExport{Chat: fmt.Sprintf("Friends %d", i), Timezone: "UTC"}
+		Must(v.Bridge.API.ImportChat(Within(t), export, strings.NewReader(fmt.Sprintf("24.12.25, 18:%02d - Olga: hello\n", i))))(t)
+	}
+	v.OpenChat(v.Ben.PN())
+	v.WaitFor(`document.querySelectorAll(".chat-list .chat-row").length === 21 && document.readyState === "complete"`)
 	page := Evaluate[int](v.Browser, `performance.getEntriesByType("navigation")[0].decodedBodySize`)
 	costs := func(what, done string, act func()) {
 		t.Helper()
@@ -37,6 +43,10 @@ func TestConsole_AMessageLoadsAFewKilobytes(t *testing.T) {
 		t.Logf("%s loads %d bytes of the chat, whose page has %d", what, history, page)
 		if history == 0 || history > 12<<10 {
 			t.Errorf("%s loads %d bytes of the chat", what, history)
+		}
+		v.WaitFor(`performance.getEntriesByType("resource").some(one => /[?&]only=/.test(one.name))`)
+		if row := Evaluate[int](v.Browser, `performance.getEntriesByType("resource").filter(one => /\/list\?/.test(one.name)).reduce((most, one) => Math.max(most, one.decodedBodySize), 0)`); row > 4<<10 {
+			t.Errorf("%s loads %d bytes of the list", what, row)
 		}
 		if whole := Evaluate[int](v.Browser, `performance.getEntriesByType("resource").filter(one => new URL(one.name).pathname === location.pathname && !/[?&]part/.test(one.name)).length`); whole != 0 {
 			t.Errorf("%s loads the page again", what)
@@ -49,6 +59,7 @@ func TestConsole_AMessageLoadsAFewKilobytes(t *testing.T) {
 	costs("a reaction", `document.querySelector(".mark")`, func() {
 		Must(v.Ben.ReactTo(Within(t), v.Owner.PN(), v.Ben.PN(), id, "👍"))(t)
 	})
+	v.WaitFor(`document.querySelector(".chat-list > li:first-child").innerText.includes("new one")`)
 	costs("an own text", text("my own")+` && !document.querySelector(".unsent")`, func() { v.Write("my own") })
 	v.WantNoFaults()
 }

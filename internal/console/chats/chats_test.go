@@ -70,11 +70,18 @@ func TestChatList_Has(t *testing.T) {
 		chat  bridge.Chat
 		want  bool
 	}{
-		{"", bridge.Chat{}, true}, {"", bridge.Chat{Archived: true}, false},
-		{"archived", bridge.Chat{Archived: true}, true}, {"archived", bridge.Chat{}, false},
-		{"unread", bridge.Chat{UnreadCount: 1}, true}, {"unread", bridge.Chat{}, false}, {"unread", bridge.Chat{UnreadCount: 1, Archived: true}, false},
-		{"group", bridge.Chat{IsGroup: true}, true}, {"group", bridge.Chat{}, false},
-		{"individual", bridge.Chat{}, true}, {"individual", bridge.Chat{IsGroup: true}, false}, {"individual", bridge.Chat{Archived: true}, false},
+		{"", bridge.Chat{}, true},
+		{"", bridge.Chat{Archived: true}, false},
+		{"archived", bridge.Chat{Archived: true}, true},
+		{"archived", bridge.Chat{}, false},
+		{"unread", bridge.Chat{UnreadCount: 1}, true},
+		{"unread", bridge.Chat{}, false},
+		{"unread", bridge.Chat{UnreadCount: 1, Archived: true}, false},
+		{"group", bridge.Chat{IsGroup: true}, true},
+		{"group", bridge.Chat{}, false},
+		{"individual", bridge.Chat{}, true},
+		{"individual", bridge.Chat{IsGroup: true}, false},
+		{"individual", bridge.Chat{Archived: true}, false},
 	} {
 		if got := (chatList{Shows: test.shows}).has(test.chat); got != test.want {
 			t.Errorf("the list %q has %+v: %v", test.shows, test.chat, got)

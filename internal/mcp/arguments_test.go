@@ -20,7 +20,7 @@ func TestArguments_AreCheckedAsTheirSchemaSays(t *testing.T) {
 	}
 	for arguments, want := range map[string]string{
 		`{}`: "jid is missing", ``: "jid is missing", `null`: "jid is missing", `[]`: "must be an object", `"x"`: "must be an object",
-		`{"jid":"x","chat":"y"}`: `no argument "chat": the arguments are jid, since, until, q, sender, type, pinned, order, limit, cursor`,
+		`{"jid":"x","chat":"y"}`: `no argument "chat": the arguments are jid, since, until, q, sender, type, pinned, starred, order, limit, cursor`,
 		`{"JID":"x"}`:            `no argument "JID": did you mean jid?`, `{"jid":"x","limti":1}`: "did you mean limit?", `{"x":1}`: "the arguments are",
 		`{"jid":5}`: "jid must be a text, not a JSON number", `{"jid":"x","limit":"many"}`: `limit: "many" is not a whole number`, `{"jid":"x","limit":2.5}`: "limit: 2.5 is not a whole number",
 		`{"jid":"x","limit":1e300}`: "limit must be between 1 and 50", `{"jid":"x","limit":0}`: "limit must be between 1 and 50", `{"jid":"x","limit":51}`: "limit must be between 1 and 50", `{"jid":"x","order":"up"}`: "order must be one of desc asc", `{"jid":"x"`: "not valid JSON", `{"jid":"x","since":{"a":1}}`: "since must be a text, not a JSON object",

@@ -18,8 +18,9 @@ type listMessages struct {
 	Q      string `json:"q,omitempty" jsonschema:"a part of the text"`
 	Sender string `json:"sender,omitempty" jsonschema:"the JID of one person"`
 	ofType
-	Pinned *bool  `json:"pinned,omitempty" jsonschema:"true: only pinned messages"`
-	Order  string `json:"order,omitempty" jsonschema:"desc (the newest first) by default" enum:"desc,asc"`
+	Pinned  *bool  `json:"pinned,omitempty" jsonschema:"true: only pinned messages"`
+	Starred *bool  `json:"starred,omitempty" jsonschema:"true: only messages that the account has starred"`
+	Order   string `json:"order,omitempty" jsonschema:"desc (the newest first) by default" enum:"desc,asc"`
 	paged
 }
 
@@ -44,7 +45,7 @@ func (c *caller) messages(ctx context.Context, in listMessages) (*messagesAnswer
 	}
 	return fitting(in.limit(), func(most int) (*messagesAnswer, int, error) {
 		page, err := c.client.Messages(ctx, bridge.MessageQuery{
-			Chat: in.JID, Since: since, Until: until, Q: in.Q, Sender: bridge.JID(in.Sender), MessageFilter: bridge.MessageFilter{Type: in.Type, Pinned: in.Pinned},
+			Chat: in.JID, Since: since, Until: until, Q: in.Q, Sender: bridge.JID(in.Sender), MessageFilter: bridge.MessageFilter{Type: in.Type, Pinned: in.Pinned, Starred: in.Starred},
 			Order: bridge.Order(in.Order), Limit: most, Cursor: in.Cursor,
 		})
 		shown := &messagesAnswer{trusted: trusted{in.JID, page.NextCursor}}
@@ -54,12 +55,13 @@ func (c *caller) messages(ctx context.Context, in listMessages) (*messagesAnswer
 }
 
 type searchMessages struct {
-	Q      string     `json:"q,omitempty" jsonschema:"a part of the text, in any case; may be left out with chat, sender, type or fromMe"`
+	Q      string     `json:"q,omitempty" jsonschema:"a part of the text, in any case; may be left out with chat, sender, type, fromMe or starred"`
 	Fold   string     `json:"fold,omitempty" jsonschema:"accents: letters with and without accents are the same" enum:"accents"`
 	Chat   bridge.JID `json:"chat,omitempty" jsonschema:"the JID of the only chat to search"`
 	Sender bridge.JID `json:"sender,omitempty" jsonschema:"the JID of one person"`
 	ofType
-	FromMe *bool `json:"fromMe,omitempty" jsonschema:"true: only the account's own messages; false: only those of others"`
+	FromMe  *bool `json:"fromMe,omitempty" jsonschema:"true: only the account's own messages; false: only those of others"`
+	Starred *bool `json:"starred,omitempty" jsonschema:"true: only messages that the account has starred"`
 	inSpan
 	ChatType string `json:"chatType,omitempty" enum:"all,group,individual"`
 	paged
@@ -127,7 +129,7 @@ func (c *caller) search(ctx context.Context, in searchMessages) (*matchesAnswer,
 	}
 	return fitting(in.limit(), func(most int) (*matchesAnswer, int, error) {
 		page, err := c.client.Search(ctx, bridge.SearchQuery{
-			Q: in.Q, Fold: bridge.Fold(in.Fold), Chat: in.Chat, Sender: in.Sender, MessageFilter: bridge.MessageFilter{Type: in.Type, FromMe: in.FromMe},
+			Q: in.Q, Fold: bridge.Fold(in.Fold), Chat: in.Chat, Sender: in.Sender, MessageFilter: bridge.MessageFilter{Type: in.Type, FromMe: in.FromMe, Starred: in.Starred},
 			Since: since, Until: until, ChatType: bridge.ChatType(in.ChatType), Limit: most, Cursor: in.Cursor,
 		})
 		shown := &matchesAnswer{trusted: trusted{NextCursor: page.NextCursor}}

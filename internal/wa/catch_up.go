@@ -34,9 +34,8 @@ func (l *link) catchUp(away time.Duration) {
 		l.catchUpShared(ctx, func() {
 			l.catchUpPeople(ctx)
 			l.catchUpSettings(ctx)
-			for _, collection := range []appstate.WAPatchName{appstate.WAPatchRegularLow, appstate.WAPatchRegularHigh} {
-				l.catchUpMarks(ctx, collection)
-			}
+			// Only stars have times: a chat that was marked as unread may have been read since.
+			l.catchUpMarks(ctx, appstate.WAPatchRegularHigh)
 		})
 	}
 	l.m.Groups.CatchUp(ctx, away)
@@ -74,11 +73,7 @@ func (l *link) catchUpPeople(ctx context.Context) {
 	others, err := l.cli.AddressBook(ctx)
 	if err != nil {
 		l.m.storeLags.Store(true)
-		level := zerolog.WarnLevel
-		if errors.Is(err, appstate.ErrKeyNotFound) {
-			level = zerolog.DebugLevel // the phone sends its keys after the pairing, and a full sync follows
-		}
-		l.m.log.WithLevel(level).Str("error", bridge.Redact(err.Error())).Msg("cannot read people without a number")
+		l.m.log.WithLevel(levelOf(err)).Str("error", bridge.Redact(err.Error())).Msg("cannot read people without a number")
 	}
 	l.saveAll(ctx, append(facts, others...))
 }
@@ -102,7 +97,7 @@ func (l *link) catchUpMarks(ctx context.Context, collection appstate.WAPatchName
 	entries, err := l.cli.ReadCollection(ctx, collection)
 	if err != nil {
 		if l.ctx.Err() == nil {
-			l.m.log.Warn().Str("error", bridge.Redact(err.Error())).Str("collection", string(collection)).Msg("cannot read which chats are marked as read and which messages are starred")
+			l.m.log.WithLevel(levelOf(err)).Str("error", bridge.Redact(err.Error())).Str("collection", string(collection)).Msg("cannot read which chats are marked as read and which messages are starred")
 		}
 		return
 	}
@@ -112,6 +107,15 @@ func (l *link) catchUpMarks(ctx context.Context, collection appstate.WAPatchName
 		facts = append(facts, convert.StarOf(entry)...)
 	}
 	l.saveAll(ctx, facts)
+}
+
+// levelOf returns the level at which an error of reading the account's state is logged. The phone sends
+// its keys after the pairing, and a full sync follows.
+func levelOf(err error) zerolog.Level {
+	if errors.Is(err, appstate.ErrKeyNotFound) {
+		return zerolog.DebugLevel
+	}
+	return zerolog.WarnLevel
 }
 
 // saveSettings saves one change of a chat's settings. session.db already has it.

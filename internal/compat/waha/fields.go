@@ -28,7 +28,7 @@ var fieldsOf = map[string]compat.Fields{
 		"contacts[].displayName": "contacts[].fullName", "contacts[].phone": "contacts[].whatsappId",
 	}),
 	"POST /api/forwardMessage": {"destJid": "chatId", "sourceMsgId": "messageId", "sourceChatJid": "messageId"},
-	"PUT /api/reaction":        ofMessages, "POST /api/sendSeen": ofMessages,
+	"PUT /api/reaction":        ofMessages, "POST /api/sendSeen": ofMessages, "PUT /api/star": ofMessages,
 	"POST /api/startTyping": ofSends, "POST /api/stopTyping": ofSends,
 	"POST /api/sessions": ofWebhooks, "PUT /api/sessions/{session}": ofWebhooks,
 	"POST /api/default/auth/request-code":         {"phone": "phoneNumber"},

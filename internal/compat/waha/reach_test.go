@@ -38,6 +38,7 @@ var reaches = []compattest.Try{
 	{Route: "POST /api/sendContactVcard", Body: inClub + `,"contacts":[{"fullName":"Sam"}]}`, Scope: toSend},
 	{Route: "POST /api/forwardMessage", Body: inClub + `,"messageId":"` + g1 + `"}`, Scope: toSend},
 	{Route: "POST /api/sendPollVote", Body: inClub + `,"pollMessageId":"` + g1 + `","votes":["a"]}`, Scope: toSend},
+	{Route: "PUT /api/star", Body: inClub + `,"messageId":"` + g1 + `","star":true}`, Scope: toSend},
 	{Route: "PUT /api/reaction", Body: `{"messageId":"` + g1 + `","reaction":"👍"}`, Scope: toSend},
 	{Route: "POST /api/sendSeen", Body: inClub + `}`, Scope: toSend},
 	{Route: "POST /api/startTyping", Body: inClub + `}`, Scope: toSend},

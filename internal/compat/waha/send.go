@@ -247,6 +247,32 @@ func vote(c *compat.Call, in voteBody) (any, error) {
 	return sentMessage(c, m), err
 }
 
+// starBody is the body of [star].
+type starBody struct {
+	sendBase
+	MessageID compat.Text `json:"messageId"`
+	Star      compat.Flag `json:"star"`
+}
+
+// star stars a message, or removes the star.
+func star(c *compat.Call, in starBody) (any, error) {
+	chat, err := in.recipient()
+	if err != nil {
+		return nil, err
+	}
+	chat, id, err := messageIn(chat, string(in.MessageID))
+	if err != nil {
+		return nil, err
+	}
+	change := c.API.Unstar
+	if in.Star {
+		change = c.API.Star
+	}
+	sent, err := change(c.Context(), chat, id, c.Key())
+	c.Replayed = sent.Replayed
+	return map[string]any{}, err
+}
+
 // reactBody is the body of [react].
 type reactBody struct {
 	Session   string      `json:"session"`

@@ -64,6 +64,7 @@ var routes = []route{
 	{"POST /api/sendContactVcard", toSend, statusCreated, compat.Reading(sendContacts), ""},
 	{"POST /api/forwardMessage", toSend, statusCreated, compat.Reading(forward), ""},
 	{"POST /api/sendPollVote", toSend, statusCreated, compat.Reading(vote), ""},
+	{"PUT /api/star", toSend, statusOK, compat.Reading(star), ""},
 	{"PUT /api/reaction", toSend, statusOK, compat.Reading(react), ""},
 	{"POST /api/sendSeen", toSend, statusCreated, compat.Reading(sendSeen), ""},
 	{"POST /api/startTyping", toSend, statusCreated, showTyping(bridge.TypingText), ""},

@@ -112,7 +112,8 @@ func column(objects []Object, name string) []string {
 func readsChats(t *testing.T, c *Cast, hike, club *Conversation) {
 	t.Helper()
 	b := c.Bridge
-	anna, ben := PrivateChat(c.Anna, "Anna Amsel"), PrivateChat(c.Ben, "Ben")
+	disappearing := Object{"disappearingSeconds": ChatTimer} // as their last messages with a timer say
+	anna, ben := With(PrivateChat(c.Anna, "Anna Amsel"), disappearing), With(PrivateChat(c.Ben, "Ben"), disappearing)
 	walk := Chat(Object{"jid": hike.In.String(), "lid": nil, "username": nil, "isGroup": true, "name": "Wanderung 🥾", "participants": 3})
 	old := With(walk, Object{"jid": club.In.String(), "name": "Old club"})
 	all := InOrder(t, b, anna, ben, walk, old)

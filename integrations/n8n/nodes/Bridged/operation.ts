@@ -26,6 +26,8 @@ export interface Operation {
   options?: Field[];
   // always goes with every call.
   always?: IDataObject;
+  // wipes tells that something is erased, which the call has to confirm.
+  wipes?: boolean;
   // list names the list in the answer whose elements become items, page after page where the
   // route has pages of at most this many.
   list?: string;

@@ -16,6 +16,7 @@ export async function perform(context: IExecuteFunctions, operation: Operation, 
   if (!operation.method) call.qs = rest;
   else {
     call.headers = { "Idempotency-Key": keyOf(context, itemIndex, text(options.idempotencyKey)) };
+    if (operation.wipes) call.headers["X-Confirm-Wipe"] = "yes";
     if (operation.method !== "DELETE") call.body = rest;
   }
   const pairedItem = { item: itemIndex };

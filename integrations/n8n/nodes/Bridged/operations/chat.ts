@@ -6,6 +6,27 @@ export const chatResource: Resource = {
   value: "chat",
   operations: [
     {
+      name: "Clear",
+      value: "clear",
+      action: "Clear a chat",
+      description: "Erase the messages of a chat here and on the account's devices",
+      method: "POST",
+      path: "/api/chats/{jid}/clear",
+      fields: [chat],
+      options: [flag("Keep Starred", "keepStarred", "Whether starred messages stay")],
+      wipes: true,
+    },
+    {
+      name: "Delete",
+      value: "delete",
+      action: "Delete a chat",
+      description: "Erase a chat here and on the account's devices. A group must be left first.",
+      method: "DELETE",
+      path: "/api/chats/{jid}",
+      fields: [chat],
+      wipes: true,
+    },
+    {
       name: "Export",
       value: "export",
       action: "Export a chat",
@@ -75,6 +96,7 @@ export const chatResource: Resource = {
       fields: [chat],
       options: [
         flag("Archived", "archived", "Whether the chat is in the archive"),
+        { ...choice("Disappearing Messages", "disappearingSeconds", "When new messages of a chat with a person disappear", { "0": "Never", "86400": "After a Day", "604800": "After a Week", "7776000": "After 90 Days" }), value: Number },
         {
           ...text("Muted Until", "mutedUntil", "A time to come, or <code>forever</code>. Empty unmutes.", { default: "forever" }),
           value: (entered) => (entered === "" ? null : entered),

@@ -20,6 +20,7 @@ const narrowing: Field[] = [
   choice("Has File", "hasMedia", "Whether to find messages with a file, or those without one", either),
   choice("Pinned", "pinned", "Whether to find pinned messages, or the others", either),
   time("Since", "since", "The earliest time"),
+  choice("Starred", "starred", "Whether to find messages that the account has starred, or the others", either),
   text("Type", "type", "A <code>messageType</code>, or <code>media</code>, <code>image</code>, <code>video</code>, <code>audio</code>, <code>document</code>, <code>sticker</code> or <code>link</code>"),
   time("Until", "until", "The latest time"),
 ];
@@ -87,6 +88,7 @@ export const message: Resource = {
   value: "message",
   operations: [
     { name: "Delete", value: "delete", action: "Delete a message for everyone", method: "DELETE", path: "/api/chats/{jid}/messages/{msgId}", fields: [chat, msgId] },
+    { name: "Delete for Me", value: "deleteForMe", action: "Delete a message for yourself", description: "Delete any message here and on the account's own devices", method: "DELETE", path: "/api/chats/{jid}/messages/{msgId}?for=me", fields: [chat, msgId] },
     { name: "Download File", value: "download", action: "Download the file of a message", path: "/api/messages/media/{jid}/{msgId}", fields: [chat, msgId], file: "down" },
     {
       name: "Edit",
@@ -218,7 +220,9 @@ export const message: Resource = {
         later,
       ],
     },
+    { name: "Star", value: "star", action: "Star a message", description: "Star a message on the account's devices", method: "POST", path: "/api/chats/{jid}/messages/{msgId}/star", fields: [chat, msgId] },
     { name: "Unpin", value: "unpin", action: "Unpin a message", method: "DELETE", path: "/api/chats/{jid}/messages/{msgId}/pin", fields: [chat, msgId] },
+    { name: "Unstar", value: "unstar", action: "Remove the star of a message", method: "DELETE", path: "/api/chats/{jid}/messages/{msgId}/star", fields: [chat, msgId] },
     {
       name: "Vote",
       value: "vote",

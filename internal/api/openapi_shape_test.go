@@ -207,7 +207,13 @@ func (s *shapes) check(where string, ref *openapi3.SchemaRef) {
 	if closed := schema.AdditionalProperties.Has; closed != nil && !*closed {
 		s.t.Errorf("%s: additionalProperties: false breaks clients when a field is added", where)
 	}
+	if isTime := strings.HasPrefix(schema.Pattern, `^\d{4}-\d{2}-\d{2}T`); isTime || schema.Format == "date-time" && schema.Pattern != "" {
+		s.t.Errorf("%s: times have the format date-time and no pattern, on which OpenAPI Generator fails", where)
+	}
 	for name, property := range schema.Properties {
+		if property.Value.Default != nil {
+			s.t.Errorf("%s.%s: generated clients require a field with a default; say it in the description", where, name)
+		}
 		s.check(where+"."+name, property)
 	}
 	if schema.Items != nil {
@@ -227,7 +233,9 @@ func (s *shapes) checkType(where string, schema *openapi3.Schema) {
 	switch {
 	case len(schema.AllOf) > 0:
 		s.t.Errorf("%s: allOf", where)
-	case (len(types) == 0) == (chosen == 0):
+	case schema.Discriminator != nil && !schema.Type.Is("object"):
+		s.t.Errorf("%s: a choice by discriminator needs type: object", where)
+	case schema.Discriminator == nil && (len(types) == 0) == (chosen == 0):
 		s.t.Errorf("%s: type %v and %d choices; one of the two is needed", where, types, chosen)
 	case len(types) > 2, len(types) == 2 && types[1] != "null":
 		s.t.Errorf("%s: type [%s]; only null may stand beside a type", where, strings.Join(types, ", "))

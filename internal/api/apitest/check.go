@@ -23,6 +23,10 @@ import (
 	"bridged/internal/api"
 )
 
+// timeForm is the form of times in answers. The document leaves it out: generators of clients fail on a
+// pattern of a date.
+const timeForm = `^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$`
+
 // Document returns the server's OpenAPI document, changed so that answers may only have the fields
 // that it names.
 var Document = sync.OnceValues(func() (*openapi3.T, error) {
@@ -31,6 +35,9 @@ var Document = sync.OnceValues(func() (*openapi3.T, error) {
 		return nil, fmt.Errorf("load openapi.yaml: %w", err)
 	}
 	closeAnswers(doc)
+	for _, name := range []string{"Time", "MaybeTime"} {
+		doc.Components.Schemas[name].Value.Pattern = timeForm
+	}
 	return doc, nil
 })
 

@@ -126,7 +126,7 @@ func (r *Request) names(name string) bool {
 	return false
 }
 
-// Check refuses a request that cannot be sent with any files, without using the network.
+// Check returns an error if a request cannot be sent, whatever its files are. It does not use the network.
 func (r *Request) Check(p *media.Preparer) error {
 	switch n := len(r.Items); {
 	case r.SendAt != "":
@@ -164,8 +164,8 @@ func (r *Request) checkItem(p *media.Preparer, item Item) error {
 	return p.Check(item.request())
 }
 
-// Complete checks a request whose files are there, and returns what identifies it: the body or, of a form, the
-// fields and the hashes of the files.
+// Complete checks a request after its files were received. It returns the bytes to which an Idempotency-Key is
+// bound: the body or, for a form, the fields and the hashes of the files.
 func (r *Request) Complete(p *media.Preparer, body []byte) (identity []byte, err error) {
 	if err := r.Check(p); err != nil {
 		return nil, err
@@ -190,7 +190,8 @@ func (r *Request) Complete(p *media.Preparer, body []byte) (identity []byte, err
 	}{r, hashes})
 }
 
-// Files returns what prepares the files. ended returns the error if the caller's token has ended meanwhile.
+// Files returns functions that prepare the files. They fail with the error of ended, which reports whether the
+// caller's token has ended.
 func (r *Request) Files(p *media.Preparer, ended func() error) (items []bridge.AlbumItem) {
 	for _, item := range r.Items {
 		items = append(items, func(ctx context.Context) (bridge.File, func(), error) {

@@ -1,6 +1,7 @@
 package sending
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -43,4 +44,34 @@ func TestScheduled_ArriveAtTheirTime(t *testing.T) {
 		t.Errorf("repeated: %+v", again)
 	}
 	c.Bridge.Get("/api/scheduled/" + text.ID).Want(http.StatusNotFound)
+}
+
+// TestScheduled_LeaveFromTheirAccountOnly: while the account is logged out, and another one tries to pair, nothing leaves. The
+// messages wait for the account that they were scheduled for.
+func TestScheduled_LeaveFromTheirAccountOnly(t *testing.T) {
+	t.Parallel()
+	c := PairedCast(t)
+	ben, b := bridge.JID(c.Ben.PN().String()), c.Bridge
+	at := bridge.At(time.Now().Add(time.Hour))
+	text := Must(b.API.Send(Within(t), client.Later{Message: client.Text{To: ben, Text: "see you"}, At: at}, ""))(t)
+	Must(b.API.Logout(Within(t)))(t)
+	Must(b.API.WaitState(Within(t), bridge.StateNeedsPair))(t)
+	Refused(t, b.Post("/api/auth/pair", Object{"phone": c.Carla.Number()}), http.StatusConflict, bridge.CodeOtherAccount)
+	due := bridge.At(time.Now().Add(time.Second))
+	Must(b.API.UpdateScheduled(Within(t), text.ID, client.ScheduledPatch{SendAt: &due}))(t)
+	if _, err := b.API.SendScheduled(Within(t), text.ID, ""); bridge.CodeOf(err) != bridge.CodeNotConnected {
+		t.Errorf("sent without an account: %v", err)
+	}
+	Eventually(t, func() error {
+		waiting, err := b.API.ScheduledMessage(Within(t), text.ID)
+		if err == nil && (waiting.Status != bridge.ScheduledWaiting || time.Now().Before(due.Time)) {
+			err = fmt.Errorf("it is %s, and due at %s", waiting.Status, due)
+		}
+		return err
+	})
+	for _, m := range c.Ben.Messages() {
+		t.Errorf("Ben received %q", m.Text())
+	}
+	Pair(t, b, c.Owner)
+	Must(c.Ben.ReceivedID(Within(t), text.ID))(t)
 }

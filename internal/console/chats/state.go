@@ -54,3 +54,14 @@ func ChangeChatState(req *frame.Request) error {
 	}
 	return req.Done(req.API.UpdateChat(ctx, req.Chat, known.change, req.Key()), known.done, back)
 }
+
+// EraseChat erases the messages of a chat on the account's devices, except for starred ones, or the whole chat.
+func EraseChat(req *frame.Request) error {
+	switch req.PostForm.Get("erase") {
+	case "clear":
+		return req.Done(req.API.ClearChat(req.Context(), req.Chat, true, req.Key()), "The chat was cleared.", view.ChatPath(req.Chat))
+	case "delete":
+		return req.Done(req.API.DeleteChat(req.Context(), req.Chat, req.Key()), "The chat was deleted.", view.Root+"/chats")
+	}
+	return frame.Refused(http.StatusBadRequest, "Something is missing in the form. Reload the page, then try again.")
+}

@@ -208,3 +208,24 @@ func TestConsole_DeletesForMe(t *testing.T) {
 		}
 	})
 }
+
+// TestConsole_DeletesAChat clears a chat from its menu, and deletes it, each after a question.
+func TestConsole_DeletesAChat(t *testing.T) {
+	t.Parallel()
+	v := Visit(t)
+	Say(t, v.Ben, v.Owner.PN(), "To be forgotten")
+	v.WantStored(v.Ben, "To be forgotten")
+	v.Resize(390, 844, false)
+	for _, act := range []string{"clear", "delete"} {
+		v.OpenChat(v.Ben.PN())
+		v.ClickOn(".chat-head .menu > summary")
+		v.ClickOn(".chat-head [value=" + act + "]")
+		v.WaitFor(`document.querySelector("dialog.ask[open]")`)
+		v.WantFit("the question before " + act)
+		v.ClickOn("dialog.ask .danger")
+		v.WantOnPage(map[string]string{"clear": "The chat was cleared.", "delete": "The chat was deleted."}[act])
+	}
+	v.Bridge.Get(Path("/api/chats/%s", v.Ben.PN())).Want(404)
+	v.FaultsOf(404)
+	v.WantNoFaults()
+}

@@ -172,6 +172,7 @@ func (w world) states(script string) []opened {
 		{name: "the emoji", address: w.chat, within: dialog, open: append(menu, append(Opens("[data-emojis]", `document.querySelector(".emoji-list .emoji")`), chromedp.SendKeys(chromedp.CSS("#emojis input"), "moon"))...)},
 		{name: "a picture", address: w.chat, within: dialog, open: Opens(".picture", `document.querySelector("#viewer[open] .shown img")?.complete`)},
 		{name: "the menu of the open chat", address: w.chat, within: ".chat-head", open: Opens(".chat-head .menu > summary", `document.querySelector(".chat-head .menu[open]")`)},
+		{name: "a search within the chat", address: w.chat, within: ".chat", open: append(Opens(".chat-head .menu > summary", `document.querySelector(".chat-head .menu[open]")`), append(Opens("[data-within]", `!document.querySelector("#within").hidden`), chromedp.SendKeys(chromedp.CSS("#within input"), "hello"), Becomes(`document.querySelector(".msg.found mark")`))...), end: Steps{Clicks("#within [data-close]")}},
 		{name: "files", address: w.chat, within: dialog, open: Steps{Does(Pasted), Becomes(`document.querySelector("#files[open] .file-row")`)}, end: Steps{Clicks("#files [data-close]")}},
 		{name: "pinning", address: w.chat, within: dialog, open: FromMenu("[href*='?pin=']", `document.querySelector("#change[open]")`)},
 		{name: "forwarding", address: w.chat, within: dialog, open: FromMenu("[href$=forward]", `document.querySelector("dialog[open] .choices-list .chat-row")`)},

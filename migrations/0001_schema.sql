@@ -99,6 +99,28 @@ CREATE TABLE pending_settings (
     muted_until INTEGER
 ) STRICT, WITHOUT ROWID;
 
+-- The labels of a business account, also deleted ones. predefined is the number of a
+-- label that the apps have from the beginning, or 0. at is the time of the last change,
+-- negative if it deleted the label.
+CREATE TABLE labels (
+    id         TEXT PRIMARY KEY,
+    name       TEXT NOT NULL,
+    color      INTEGER NOT NULL,
+    predefined INTEGER NOT NULL,
+    at         INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- The labels of chats, by the JID of the chat, which may be stored later. at is the time of
+-- the last change, negative if it removed the label. The labels of messages are in their
+-- details.
+CREATE TABLE chat_labels (
+    chat  TEXT NOT NULL,
+    label TEXT NOT NULL,
+    at    INTEGER NOT NULL,
+    PRIMARY KEY (chat, label)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX chat_labels_by_label ON chat_labels (label, chat);
+
 -- The chats that the account began within the last day, if their number is limited.
 CREATE TABLE new_chats (
     chat INTEGER PRIMARY KEY REFERENCES chats (id) ON DELETE CASCADE,
@@ -166,6 +188,7 @@ CREATE INDEX join_requests_by_person ON join_requests (person);
 -- its chat; null if it was not pinned, or was unpinned. has_link is 1 if the text contains
 -- an http(s) address or the message has the preview of a page. starred is when the account
 -- starred the message, negative when it removed the star, and 0 if it never did either.
+-- labelled is 1 if details may have labels.
 CREATE TABLE messages (
     seq        INTEGER PRIMARY KEY,
     chat       INTEGER NOT NULL REFERENCES chats (id),
@@ -186,6 +209,7 @@ CREATE TABLE messages (
     imported   INTEGER NOT NULL DEFAULT 0,
     has_link   INTEGER NOT NULL DEFAULT 0,
     starred    INTEGER NOT NULL DEFAULT 0,
+    labelled   INTEGER NOT NULL DEFAULT 0,
     media      TEXT GENERATED ALWAYS AS (iif(json_valid(details), details ->> '$.m.type', NULL)) VIRTUAL,
     pinned     INTEGER GENERATED ALWAYS AS (iif(json_valid(details), details ->> '$.n.u', NULL)) VIRTUAL
 ) STRICT;
@@ -199,6 +223,7 @@ CREATE INDEX messages_by_type ON messages (chat, type, timestamp) WHERE type NOT
 CREATE INDEX messages_with_link ON messages (chat, timestamp) WHERE has_link = 1;
 CREATE INDEX messages_pinned ON messages (chat, timestamp) WHERE pinned IS NOT NULL;
 CREATE INDEX messages_starred ON messages (chat, timestamp) WHERE starred > 0;
+CREATE INDEX messages_labelled ON messages (seq) WHERE labelled = 1;
 CREATE INDEX messages_own ON messages (chat, timestamp) WHERE from_me = 1;
 CREATE INDEX messages_pending ON messages (status) WHERE status = 0;
 

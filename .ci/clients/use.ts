@@ -19,6 +19,8 @@ export function about(event: Event): string {
       return event.chat.name;
     case "group.updated":
       return event.group.topic;
+    case "label.updated":
+      return event.label.name;
     case "call.created":
     case "call.updated":
       return event.call.state;

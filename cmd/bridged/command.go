@@ -46,7 +46,7 @@ func (e *environment) newRoot() *cobra.Command {
 		}},
 		{"Change chats:", slices.Concat(e.chatStateCommands(), starCommands(e), clearCommands(e), []*cobra.Command{
 			timerCommand(e), blockCommand(e, "block", true), blockCommand(e, "unblock", false), saveCommand(e), unsaveCommand(e), e.groupCommand(), historyCommand(e), e.importChatCommand(), e.importsCommand(),
-			accountCommand(e),
+			accountCommand(e), labelsCommand(e), labelCommand(e, "label", "Label a chat or a message.", true), labelCommand(e, "unlabel", "Remove a label from a chat or a message.", false),
 		})},
 		{"Connect other programs:", []*cobra.Command{e.webhooksCommand(), e.hooksCommand(), e.tokenCommand(), e.mcpCommand(), e.chatwootCommand()}},
 		{"Maintain it:", []*cobra.Command{e.statusCommand(), e.configCommand(), e.reconnectCommand(), e.logoutCommand(), e.backupCommand(), e.restoreCommand(), e.reindexCommand(), e.healthcheckCommand(), e.versionCommand(), manCommand(e, root)}},

@@ -3,10 +3,12 @@ package main
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"bridged/internal/bridge"
 	"bridged/internal/client"
@@ -285,4 +287,49 @@ func privacyCommand(e *environment) *cobra.Command {
 	return example(e.keyedCommand("privacy [<setting>=<value>...]", help, func(ctx context.Context, s *shell.Shell, args []string, key string) error {
 		return s.Privacy(ctx, args, key)
 	}), "bridged account privacy", "bridged account privacy lastSeen=contacts groupAdd=contacts")
+}
+
+const labelHelp = "\n\n<label> is its id or its name. Labels need WhatsApp Business on the phone."
+
+func labelsCommand(e *environment) *cobra.Command {
+	var created, changed bridge.LabelPatch
+	var name string
+	list := e.shellCommand("list", "List the account's labels.", func(ctx context.Context, s *shell.Shell, _ []string) error { return s.Labels(ctx) })
+	create := e.keyedCommand("create <name>", "Create a label and print its id.", func(ctx context.Context, s *shell.Shell, args []string, key string) error {
+		name = args[0]
+		created.Name = &name
+		return s.CreateLabel(ctx, created, key)
+	})
+	addColor(create.Flags(), &created.Color)
+	edit := e.keyedCommand("edit <label>", "Change the name or the colour of a label."+labelHelp, func(ctx context.Context, s *shell.Shell, args []string, key string) error {
+		return s.UpdateLabel(ctx, args[0], changed, key)
+	})
+	addText(edit.Flags(), &changed.Name, "name", "The new `NAME`")
+	addColor(edit.Flags(), &changed.Color)
+	remove := e.keyedCommand("delete <label>", "Delete a label."+labelHelp, func(ctx context.Context, s *shell.Shell, args []string, key string) error {
+		return s.DeleteLabel(ctx, args[0], key)
+	})
+	return newGroup("labels", "List, create, change and delete labels for chats and messages.",
+		example(list, "bridged labels list"), example(create, "bridged labels create Paid --color 3"),
+		example(edit, `bridged labels edit Paid --name "Paid in full"`), example(remove, "bridged labels delete Paid"))
+}
+
+func addColor(flags *pflag.FlagSet, color **int) {
+	flags.Func("color", "The `NUMBER` of a colour of the apps, 0 to 19", func(value string) error {
+		n, err := strconv.Atoi(value)
+		if err != nil || n < 0 || n >= bridge.LabelColors {
+			return fmt.Errorf("must be 0 to %d", bridge.LabelColors-1)
+		}
+		*color = &n
+		return nil
+	})
+}
+
+// labelCommand returns the command that labels chats and messages, or the one that removes labels.
+func labelCommand(e *environment, name, summary string, labelled bool) *cobra.Command {
+	help := summary + labelHelp + "\n<chat> is " + chatNames + "\n<message> is the message's id."
+	c := e.keyedCommand(name+" <chat> <label> [<message>]", help, func(ctx context.Context, s *shell.Shell, args []string, key string) error {
+		return s.SetLabel(ctx, shell.Target{Chat: args[0], Message: strings.Join(args[2:], ""), Key: key}, args[1], labelled)
+	})
+	return example(c, "bridged "+name+" +15557654321 Paid", "bridged "+name+" +15557654321 Paid 3EB0A1B2C3D4E5F60718")
 }

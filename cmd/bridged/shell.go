@@ -123,6 +123,7 @@ func (e *environment) chatsCommand() *cobra.Command {
 	q.Type = bridge.ChatsAll
 	addChoice(c.Flags(), &q.Type, "type", "The `TYPE` of chats", chatTypes...)
 	c.Flags().BoolVar(&q.Unread, "unread", false, "Only chats with something unread")
+	c.Flags().StringVar(&q.Label, "label", "", "Only chats with this `LABEL`: its id or its name")
 	addLimit(c.Flags(), &q.Limit, 50)
 	return example(c, "bridged chats grace --unread")
 }

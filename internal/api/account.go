@@ -7,7 +7,7 @@ import (
 	"bridged/internal/bridge"
 )
 
-// AccountAdmin reads profiles, and changes what the account shows about itself. Repeating a change
+// AccountAdmin reads profiles, and changes what the account shows about itself and its labels. Repeating a change
 // has no further effect.
 type AccountAdmin interface {
 	// Profile returns what a person shows about themselves, without their LID.
@@ -18,6 +18,11 @@ type AccountAdmin interface {
 	SetPicture(ctx context.Context, picture []byte) (id string, err error)
 	Privacy(ctx context.Context) (bridge.Privacy, error)
 	SetPrivacy(ctx context.Context, p bridge.Privacy) error
+	// CreateLabel creates a label, or returns the one with this name.
+	CreateLabel(ctx context.Context, name string, color int) (bridge.Label, error)
+	ChangeLabel(ctx context.Context, label bridge.Label, deletes bool) error
+	LabelChat(ctx context.Context, chat bridge.JID, label string, labelled bool) error
+	LabelMessage(ctx context.Context, m bridge.Message, label string, labelled bool) error
 }
 
 func getProfile(in *input) (any, error) {
@@ -64,7 +69,7 @@ func changeAccount(in *input, body []byte, changed []string, change func(context
 
 // setAccountPicture sets the account's picture to the file in the request.
 func setAccountPicture(in *input) (any, error) {
-	picture, sum, err := squarePicture(in)
+	picture, sum, err := content.SquarePicture(in.w, in.r, in.Preparer, in.caller().Tree, formMargin)
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"bridged/internal/bridge"
 )
@@ -35,6 +36,32 @@ func (a *account) Privacy(ctx context.Context) (bridge.Privacy, error) {
 
 func (a *account) SetPrivacy(ctx context.Context, p bridge.Privacy) error {
 	return a.doJSON(ctx, "privacy", p.Fields())
+}
+
+func (a *account) CreateLabel(ctx context.Context, name string, color int) (bridge.Label, error) {
+	label := bridge.Label{ID: "5", Name: name, Color: color}
+	return label, a.ChangeLabel(ctx, label, false)
+}
+
+func (a *account) ChangeLabel(ctx context.Context, label bridge.Label, deletes bool) error {
+	if err := a.do(ctx, fmt.Sprintf("label %+v deleted %v", label, deletes)); err != nil {
+		return err
+	}
+	return a.store.Save(ctx, bridge.LabelChange{Label: label, Deleted: deletes, Timestamp: bridge.At(time.Now())})
+}
+
+func (a *account) LabelChat(ctx context.Context, chat bridge.JID, label string, labelled bool) error {
+	if err := a.do(ctx, fmt.Sprintf("label %s %s %v", chat, label, labelled)); err != nil {
+		return err
+	}
+	return a.store.Save(ctx, bridge.ChatLabel{Chat: chat, Label: label, Labelled: labelled, Timestamp: bridge.At(time.Now())})
+}
+
+func (a *account) LabelMessage(ctx context.Context, m bridge.Message, label string, labelled bool) error {
+	if err := a.do(ctx, fmt.Sprintf("label %s %s %s %v", m.Chat, m.ID, label, labelled)); err != nil {
+		return err
+	}
+	return a.store.Save(ctx, bridge.MessageLabel{Chat: m.Chat, Target: m.ID, By: me, Label: label, Labelled: labelled, Timestamp: bridge.At(time.Now())})
 }
 
 func (a *account) doJSON(ctx context.Context, what string, value any) error {

@@ -16,7 +16,7 @@ const liveGroupTimeout = 10 * time.Second
 
 func listChats(in *input) (any, error) {
 	return answerPage(in, "chats", bridge.ChatQuery{
-		Type: in.chatType("type"), Kind: in.chatKind(), Q: in.text("q"), Unread: in.choice("unread"), Unanswered: in.choice("unanswered"), Archived: in.choice("archived"), Pinned: in.choice("pinned"),
+		Type: in.chatType("type"), Kind: in.chatKind(), Q: in.text("q"), Unread: in.choice("unread"), Unanswered: in.choice("unanswered"), Archived: in.choice("archived"), Pinned: in.choice("pinned"), Label: in.text("label"),
 		Limit: in.limit(maxPage), Offset: in.offset(), Cursor: in.text("cursor"), Only: in.caller().Chats,
 	}, in.Store.Chats)
 }

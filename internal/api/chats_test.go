@@ -64,16 +64,16 @@ func TestChats_ShowEveryField(t *testing.T) {
 			map[string]any{
 				"jid": string(grace), "lid": string(graceLID), "username": nil, "isGroup": false, "name": "Grace Hopper", "participants": 2.0,
 				"lastMessageAt": "2026-11-21T12:01:00.000Z", "lastMessage": lastBy(grace, "M1", "to one", "2026-11-21T12:01:00.000Z"),
-				"unreadCount": 1.0, "archived": true, "pinned": false, "mutedUntil": nil, "disappearingSeconds": 0.0,
+				"unreadCount": 1.0, "archived": true, "pinned": false, "mutedUntil": nil, "disappearingSeconds": 0.0, "labels": []any{},
 			},
 			map[string]any{
 				"jid": string(club), "lid": nil, "username": nil, "isGroup": true, "name": "Readers", "participants": 3.0,
 				"lastMessageAt": "2026-11-21T12:00:00.000Z", "lastMessage": lastBy(grace, "G1", "to all", "2026-11-21T12:00:00.000Z"),
-				"unreadCount": 0.0, "archived": false, "pinned": true, "mutedUntil": "9999-12-31T23:59:59.999Z", "disappearingSeconds": 0.0,
+				"unreadCount": 0.0, "archived": false, "pinned": true, "mutedUntil": "9999-12-31T23:59:59.999Z", "disappearingSeconds": 0.0, "labels": []any{},
 			},
 			map[string]any{
 				"jid": string(olden), "lid": nil, "username": nil, "isGroup": true, "name": "Quiet", "lastMessageAt": nil, "lastMessage": nil,
-				"participants": 2.0, "unreadCount": 0.0, "archived": false, "pinned": false, "mutedUntil": nil, "disappearingSeconds": 0.0,
+				"participants": 2.0, "unreadCount": 0.0, "archived": false, "pinned": false, "mutedUntil": nil, "disappearingSeconds": 0.0, "labels": []any{},
 			},
 		},
 	}

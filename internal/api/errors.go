@@ -8,9 +8,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/rs/zerolog"
-	"github.com/rs/zerolog/hlog"
-
 	"bridged/internal/api/callers"
 	"bridged/internal/api/front"
 	"bridged/internal/bridge"
@@ -82,14 +79,14 @@ func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 		err = ended
 	}
 	if wentAway(r, err) {
-		if !begun(w) {
+		if !front.Begun(w) {
 			w.WriteHeader(statusClientGone)
 		}
 		return
 	}
 	e, status := front.Public(err)
-	logFailure(r, status, e.Code, err)
-	if begun(w) {
+	front.LogFailure(r, status, e.Code, err)
+	if front.Begun(w) {
 		return
 	}
 	wait := e.RetryAfter
@@ -114,39 +111,9 @@ func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 // and clients read 64 KiB of it.
 const maxSentence = 4000
 
-// logFailure logs failures of the service with their cause. For mistakes of callers it only logs
-// the code, since their sentences may quote the request.
-func logFailure(r *http.Request, status int, code bridge.Code, err error) {
-	log := hlog.FromRequest(r)
-	log.UpdateContext(func(c zerolog.Context) zerolog.Context { return c.Str("code", string(code)) })
-	if status < http.StatusInternalServerError {
-		return
-	}
-	event := log.Warn()
-	if status == http.StatusInternalServerError {
-		event = log.Error()
-	}
-	event.Str("error", bridge.Redact(err.Error())).Int("status", status).Msg("request failed")
-}
-
 // wentAway reports whether err only means that the caller hung up.
 func wentAway(r *http.Request, err error) bool {
 	return r.Context().Err() != nil && errors.Is(err, context.Canceled)
-}
-
-// begun reports whether the header of the answer was written. The writer of the access log knows, which
-// may be inside others.
-func begun(w http.ResponseWriter) bool {
-	for {
-		if logged, ok := w.(interface{ Status() int }); ok {
-			return logged.Status() != 0
-		}
-		outer, ok := w.(interface{ Unwrap() http.ResponseWriter })
-		if !ok {
-			return false
-		}
-		w = outer.Unwrap()
-	}
 }
 
 // retryAfter formats a wait in seconds, rounded up.
@@ -168,26 +135,6 @@ func (q *input) writeText(status int, contentType string, text []byte) {
 	if q.tagged && front.Unchanged(q.w, q.r, text) {
 		return
 	}
-	beginAnswer(q.w, status, contentType, len(text))
-	writePiece(q.w, q.r, text)
-}
-
-// beginAnswer writes the header of an answer and sets the deadline for reading all of it. A
-// negative length is unknown.
-func beginAnswer(w http.ResponseWriter, status int, contentType string, length int) {
-	w.Header().Set("Content-Type", contentType)
-	if length >= 0 {
-		w.Header().Set("Content-Length", strconv.Itoa(length))
-	}
-	front.AnswerNow(w)
-	w.WriteHeader(status)
-}
-
-// writePiece writes a piece of an answer, and reports whether the caller still reads.
-func writePiece(w http.ResponseWriter, r *http.Request, piece []byte) bool {
-	_, err := w.Write(piece)
-	if err != nil {
-		hlog.FromRequest(r).Debug().Err(err).Msg("answer not read")
-	}
-	return err == nil
+	front.BeginAnswer(q.w, status, contentType, len(text))
+	front.WritePiece(q.w, q.r, text)
 }

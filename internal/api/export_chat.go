@@ -37,7 +37,7 @@ func exportChat(in *input) (any, error) {
 		return nil, err
 	}
 	e.SetHeader(in.w.Header())
-	beginAnswer(in.w, http.StatusOK, e.Format.MimeType(e.Files), -1)
+	front.BeginAnswer(in.w, http.StatusOK, e.Format.MimeType(e.Files), -1)
 	if in.r.Method == http.MethodHead {
 		return nil, nil
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/rs/zerolog/hlog"
 
 	"bridged/internal/api/answer"
+	"bridged/internal/api/front"
 	"bridged/internal/bridge"
 	"bridged/internal/intake"
 )
@@ -93,7 +94,7 @@ func answerList[T any](in *input, l list[T]) (any, error) {
 			continue
 		}
 		if !hasBegun {
-			beginAnswer(in.w, http.StatusOK, "application/json", -1)
+			front.BeginAnswer(in.w, http.StatusOK, "application/json", -1)
 			hasBegun = true
 		}
 		if !in.writeList(buffer.Bytes()) {
@@ -104,7 +105,7 @@ func answerList[T any](in *input, l list[T]) (any, error) {
 	buffer.WriteString("],")
 	buffer.Write(append(tail[1:], '\n'))
 	if !hasBegun {
-		beginAnswer(in.w, http.StatusOK, "application/json", buffer.Len())
+		front.BeginAnswer(in.w, http.StatusOK, "application/json", buffer.Len())
 	}
 	l.items = nil // the rest is the last piece
 	in.memory.Shrink(int64(buffer.Cap()))

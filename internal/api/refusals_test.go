@@ -62,6 +62,14 @@ var everyRoute = []route{
 	{method: "DELETE", path: "/api/account/picture", own: true, socket: true},
 	{method: "GET", path: "/api/account/privacy", socket: true},
 	{method: "PATCH", path: "/api/account/privacy", own: true, socket: true, body: `{"lastSeen":"none"}`, invalid: `{"lastSeen":"some"}`},
+	{method: "GET", path: "/api/labels"},
+	{method: "POST", path: "/api/labels", own: true, socket: true, body: `{"name":"Paid"}`, invalid: `{"color":3}`},
+	{method: "PATCH", path: "/api/labels/4", own: true, socket: true, body: `{"color":3}`, invalid: `{"color":20}`, missing: "/api/labels/7"},
+	{method: "DELETE", path: "/api/labels/4", own: true, socket: true, invalid: `{"x":1}`, missing: "/api/labels/7"},
+	{method: "PUT", path: "/api/chats/" + string(grace) + "/labels/4", sends: true, socket: true, acts: true, invalid: `{"x":1}`, missing: "/api/chats/999@g.us/labels/4"},
+	{method: "DELETE", path: "/api/chats/" + string(grace) + "/labels/4", sends: true, socket: true, acts: true, invalid: `{"x":1}`, missing: "/api/chats/" + string(grace) + "/labels/7"},
+	{method: "PUT", path: ownPath + "/labels/4", sends: true, socket: true, acts: true, invalid: `{"x":1}`, missing: ownPath + "/labels/7"},
+	{method: "DELETE", path: ownPath + "/labels/4", sends: true, socket: true, acts: true, invalid: `{"x":1}`, missing: "/api/chats/" + string(grace) + "/messages/NONE/labels/4"},
 	{method: "GET", path: "/api/stats", invalid: "?since=now"},
 	{method: "GET", path: "/api/groups/" + string(club), missing: "/api/groups/999@g.us"},
 	{method: "GET", path: "/api/groups/" + string(club) + "/messages", invalid: "?order=up", missing: "/api/groups/999@g.us/messages"},
@@ -241,7 +249,8 @@ func stocked(t *testing.T) *server {
 	s := newServer(t)
 	poll := withType(say(club, grace, "P0", "When?", -1), "pollCreationMessageV3")
 	poll.Poll = &bridge.PollTally{Name: "When?", SelectableCount: 1, Options: []bridge.PollOption{{Name: "now"}, {Name: "later"}}}
-	s.know(members(club, "Readers", grace, me), poll, say(club, grace, "G1", "to all", 0), say(grace, grace, "M1", "to one", 1), iSaid(grace, "OWN", "from me"), rings(grace, "K1"))
+	s.know(members(club, "Readers", grace, me), poll, say(club, grace, "G1", "to all", 0), say(grace, grace, "M1", "to one", 1), iSaid(grace, "OWN", "from me"), rings(grace, "K1"),
+		bridge.LabelChange{Label: bridge.Label{ID: "4", Name: "Paid", Color: 3}, Timestamp: bridge.At(noon)})
 	later := bridge.Scheduled{ID: "LATER", Chat: grace, Status: bridge.ScheduledWaiting, SendAt: bridge.At(time.Now().Add(time.Hour)), CreatedAt: bridge.At(noon), Draft: bridge.ScheduledDraft{Text: &bridge.Text{Text: "later"}}}
 	if err := s.store.AddScheduled(t.Context(), later, 0, nil); err != nil {
 		t.Fatal(err)
@@ -286,7 +295,7 @@ func TestRefusals_ComeInOrder(t *testing.T) {
 			stranger.Client = s.WithToken("someone else's token")
 			stranger.expect(r, r.invalid, "wrong token and more", 401, "unauthorized")
 			wrong := route{method: "PUT", path: r.path}
-			if strings.Contains(r.path, "@g.us/picture") || r.path == "/api/account/picture" { // which have it
+			if strings.Contains(r.path, "@g.us/picture") || strings.Contains(r.path, "/chats/") && strings.Contains(r.path, "/labels/4") || r.path == "/api/account/picture" { // which have it
 				wrong.method = "PATCH"
 			}
 			stranger.expect(wrong, r.body, "wrong token and method", 401, "unauthorized")

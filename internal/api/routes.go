@@ -69,6 +69,16 @@ func (s *server) routes() chi.Router {
 	send.Post("/api/contacts/{jid}/block", s.handle(blockContact))
 	send.Delete("/api/contacts/{jid}/block", s.handle(unblockContact))
 
+	// Labels
+	read.Get("/api/labels", s.handle(listLabels))
+	everywhere.Post("/api/labels", s.handle(createLabel))
+	everywhere.Patch("/api/labels/{labelId}", s.handle(updateLabel))
+	everywhere.Delete("/api/labels/{labelId}", s.handle(deleteLabel))
+	send.Put("/api/chats/{jid}/labels/{labelId}", s.handle(setLabel))
+	send.Delete("/api/chats/{jid}/labels/{labelId}", s.handle(removeLabel))
+	send.Put("/api/chats/{jid}/messages/{msgId}/labels/{labelId}", s.handle(setLabel))
+	send.Delete("/api/chats/{jid}/messages/{msgId}/labels/{labelId}", s.handle(removeLabel))
+
 	// The account
 	owner.Patch("/api/account", s.handle(updateAccount))
 	owner.Put("/api/account/picture", s.handle(setAccountPicture))

@@ -206,6 +206,7 @@ func TestWebhooks_PostWhatTheDocumentHas(t *testing.T) {
 		mine(club, "M1"), bridge.SendResult{Chat: club, ID: "M1", Status: bridge.DeliverySent},
 		rings(grace, "C1"), ended(grace, "C1"),
 		bridge.Status{Status: bridge.StateOpen, HasSession: true, Since: bridge.At(noon)},
+		bridge.LabelChange{Label: bridge.Label{ID: "4", Name: "Paid"}, Timestamp: bridge.At(noon)},
 	)
 	later := bridge.Scheduled{ID: "L1", Chat: club, Status: bridge.ScheduledWaiting, SendAt: bridge.At(noon), CreatedAt: bridge.At(noon)}
 	if err := h.store.AddScheduled(t.Context(), later, 0, nil); err != nil {
@@ -216,7 +217,7 @@ func TestWebhooks_PostWhatTheDocumentHas(t *testing.T) {
 	}
 	missing := map[string]bool{
 		"message.created": true, "message.updated": true, "message.status": true, "message.scheduled": true,
-		"chat.updated": true, "group.updated": true, "call.created": true, "call.updated": true, "account.status": true, "backup.failed": true,
+		"chat.updated": true, "group.updated": true, "label.updated": true, "call.created": true, "call.updated": true, "account.status": true, "backup.failed": true,
 	}
 	for len(missing) > 0 {
 		delete(missing, typeOf(t, <-h.receiver.got))

@@ -16,6 +16,7 @@ type Chat struct {
 	Pinned        bool         `json:"pinned"`
 	MutedUntil    *Time        `json:"mutedUntil"`
 	Expiration    uint32       `json:"disappearingSeconds"` // of new messages; 0 is off
+	Labels        []string     `json:"labels"`              // their ids
 }
 
 // Participant is a member of a group.

@@ -67,6 +67,7 @@ const (
 	CodeOnlyOnPhone         Code = "only_on_phone"
 	CodeImportEnded         Code = "import_ended"
 	CodeAlreadySending      Code = "already_sending"
+	CodeNoLabels            Code = "no_labels"
 )
 
 // Error is an error that callers may see. Msg is a sentence that says what to change. Err is the

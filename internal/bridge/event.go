@@ -15,6 +15,7 @@ const (
 	EventScheduled      EventType = "message.scheduled"
 	EventChatUpdated    EventType = "chat.updated"
 	EventGroupUpdated   EventType = "group.updated"
+	EventLabelUpdated   EventType = "label.updated"
 	EventCallCreated    EventType = "call.created"
 	EventCallUpdated    EventType = "call.updated"
 	EventAccountStatus  EventType = "account.status"
@@ -25,11 +26,11 @@ const (
 func EventTypes() []EventType {
 	return []EventType{
 		EventMessageCreated, EventMessageUpdated, EventMessageStatus, EventScheduled,
-		EventChatUpdated, EventGroupUpdated, EventCallCreated, EventCallUpdated, EventAccountStatus, EventBackupFailed,
+		EventChatUpdated, EventGroupUpdated, EventLabelUpdated, EventCallCreated, EventCallUpdated, EventAccountStatus, EventBackupFailed,
 	}
 }
 
-// Event is an entry of the log. Depending on its type, Message, Chat, Group, Call, Status, Backup
+// Event is an entry of the log. Depending on its type, Message, Chat, Group, Label, Call, Status, Backup
 // or Scheduled is set.
 type Event struct {
 	ID      int64        `json:"id"`
@@ -48,6 +49,7 @@ type Event struct {
 	Voters []JID `json:"voters,omitempty"`
 	// JoinRequests is set together with Group if join requests were made or withdrawn.
 	JoinRequests *JoinRequestChange `json:"joinRequests,omitempty"`
+	Label        *LabelUpdate       `json:"label,omitempty"`
 	Call         *Call              `json:"call,omitempty"`
 	Status       *Status            `json:"status,omitempty"`
 	Backup       *BackupFailure     `json:"backup,omitempty"`
@@ -72,6 +74,7 @@ const (
 	ChangedPinned     MessageField = "pinnedUntil"
 	ChangedKept       MessageField = "kept"
 	ChangedStarred    MessageField = "starred"
+	ChangedLabels     MessageField = "labels"
 	ChangedAlbum      MessageField = "album"
 	ChangedAlbumID    MessageField = "albumId"
 	ChangedEdited     MessageField = "editedAt"

@@ -29,7 +29,7 @@ const (
 // Message is an element of message lists and, as a [Fact], a message received or about to
 // be sent. The store fills SenderLID, SenderUsername and ExpiresAt when reading. As a fact,
 // Quoted is the copy in the stanza; when reading, the quoted message if it is stored.
-// Reactions, EditedAt, DeletedAt, PinnedUntil, Kept, Starred and the votes of Poll come from
+// Reactions, EditedAt, DeletedAt, PinnedUntil, Kept, Starred, Labels and the votes of Poll come from
 // other facts, Transcript from a service.
 type Message struct {
 	Chat           JID               `json:"-"`
@@ -59,6 +59,8 @@ type Message struct {
 	PinnedUntil *Time `json:"pinnedUntil"`
 	Kept        bool  `json:"kept"`
 	Starred     bool  `json:"starred"`
+	// Labels are the ids of the message's labels.
+	Labels []string `json:"labels,omitempty"`
 
 	// Raw holds the whole marshalled waE2E.Message, wrappers included, for quoting,
 	// forwarding, media and retries.

@@ -55,6 +55,7 @@ type ChatQuery struct {
 	Unanswered *bool // the last message is another person's
 	Archived   *bool
 	Pinned     *bool
+	Label      string // the id of a label that the chats have
 	Limit      int
 	Offset     int
 	Cursor     string

@@ -15,7 +15,7 @@ import (
 // Chats returns a page of the list of chats. Zero values in queries mean the API's defaults.
 func (c *Client) Chats(ctx context.Context, q bridge.ChatQuery) (bridge.Page[bridge.Chat], error) {
 	path := query{
-		"type": string(q.Type), "kind": string(q.Kind), "q": q.Q, "unread": choice(q.Unread), "unanswered": choice(q.Unanswered), "archived": choice(q.Archived), "pinned": choice(q.Pinned),
+		"type": string(q.Type), "kind": string(q.Kind), "q": q.Q, "unread": choice(q.Unread), "unanswered": choice(q.Unanswered), "archived": choice(q.Archived), "pinned": choice(q.Pinned), "label": q.Label,
 		"limit": number(q.Limit), "offset": number(q.Offset), "cursor": q.Cursor,
 	}.on("/api/chats")
 	return getPage[bridge.Chat](ctx, c, path, "chats")

@@ -16,13 +16,22 @@ type Chats struct {
 	Q      string
 	Type   bridge.ChatType
 	Unread bool // only chats with unread messages
-	Limit  int  // 0 is all
+	Label  string
+	Limit  int // 0 is all
 }
 
 // Chats prints chats, the one with the latest message first.
 func (s *Shell) Chats(ctx context.Context, q Chats) error {
+	label := ""
+	if q.Label != "" {
+		found, err := s.findLabel(ctx, q.Label)
+		if err != nil {
+			return err
+		}
+		label = found.ID
+	}
 	chats := func(yield func(bridge.Chat, error) bool) {
-		for chat, err := range s.API.AllChats(ctx, bridge.ChatQuery{Q: q.Q, Type: q.Type, Limit: pageOf(q.Limit)}) {
+		for chat, err := range s.API.AllChats(ctx, bridge.ChatQuery{Q: q.Q, Type: q.Type, Label: label, Limit: pageOf(q.Limit)}) {
 			if (err != nil || !q.Unread || chat.UnreadCount > 0) && !yield(chat, err) {
 				return
 			}

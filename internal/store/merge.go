@@ -129,6 +129,9 @@ func (t mergeTx) mergeChats(from, into int64) {
 	countUnread(t.Conn, into)
 	mergeCalls(t.Conn, from, into)
 	settings.MoveDeliveries(t.Conn, from, into)
+	var old, kept bridge.JID
+	t.Find("SELECT a.jid, b.jid FROM chats a, chats b WHERE a.id = ? AND b.id = ?", []any{from, into}, &old, &kept)
+	moveLabels(t.Conn, old, kept)
 	t.Run("DELETE FROM chats WHERE id = ?", from)
 	t.appendEvent(bridge.EventChatUpdated, 0, into)
 }

@@ -37,6 +37,7 @@ var changeKinds = [...]changeKind{
 	8:               kindOf[bridge.Pin](func(f *bridge.Pin) changeFields { return changeFields{&f.Chat, &f.By, f.Target, ""} }),
 	9:               kindOf[bridge.Keep](func(f *bridge.Keep) changeFields { return changeFields{&f.Chat, &f.By, f.Target, ""} }),
 	10:              kindOf[bridge.Star](func(f *bridge.Star) changeFields { return changeFields{&f.Chat, &f.By, f.Target, ""} }),
+	11:              kindOf[bridge.MessageLabel](func(f *bridge.MessageLabel) changeFields { return changeFields{&f.Chat, &f.By, f.Target, f.Label} }),
 }
 
 // changeFields has the fields of a change that the table has columns for. stanza distinguishes

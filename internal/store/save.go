@@ -69,6 +69,12 @@ func (t *writeTx) save(fact bridge.Fact) {
 		markTx{t}.saveKeep(f)
 	case bridge.Star:
 		markTx{t}.saveStar(f)
+	case bridge.LabelChange:
+		labelTx{t}.saveLabel(f)
+	case bridge.ChatLabel:
+		labelTx{t}.saveChatLabel(f)
+	case bridge.MessageLabel:
+		labelTx{t}.saveMessageLabel(f)
 	case bridge.Encrypted:
 		t.saveEncrypted(f)
 	case bridge.Receipt:

@@ -157,6 +157,7 @@ func (t *writeTx) postponeSettings(f bridge.ChatSettings) {
 
 // takeSettings gives a new chat its pending settings, under either form of its JID.
 func takeSettings(c *sqlite.Conn, chat int64, jid, lid bridge.JID) {
+	moveLabels(c, lid, jid)
 	for _, name := range []bridge.JID{lid, jid} {
 		var archived, pinned bool
 		var muted *int64

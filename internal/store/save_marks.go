@@ -55,7 +55,7 @@ func (t markTx) saveStar(f bridge.Star) {
 	}
 	var before int64
 	t.Find("SELECT starred FROM messages WHERE seq = ?", []any{m.seq}, &before)
-	if !laterStar(before, at) {
+	if !columns.Later(before, at) {
 		return
 	}
 	t.Run("UPDATE messages SET starred = ? WHERE seq = ?", at, m.seq)
@@ -63,9 +63,6 @@ func (t markTx) saveStar(f bridge.Star) {
 		t.messageChanged(m.seq, bridge.ChangedStarred)
 	}
 }
-
-// laterStar reports whether one value of the column starred replaces another.
-func laterStar(before, after int64) bool { return max(after, -after) > max(before, -before) }
 
 // marked returns the message that a person marks for all members, or one without a seq if the person may
 // not. If the message or the group is not known yet, the change becomes pending.
@@ -141,7 +138,7 @@ func (t *writeTx) changeDetails(seq int64, d columns.Details, field bridge.Messa
 func (t mergeTx) mergeStars(kept, dropped int64) {
 	var star, other int64
 	t.Find("SELECT a.starred, b.starred FROM messages a, messages b WHERE a.seq = ? AND b.seq = ? AND a.deleted_at IS NULL", []any{kept, dropped}, &star, &other)
-	if laterStar(star, other) {
+	if columns.Later(star, other) {
 		t.Run("UPDATE messages SET starred = ? WHERE seq = ?", other, kept)
 	}
 }
@@ -167,7 +164,7 @@ func (t mergeTx) mergeMarks(kept, dropped int64) {
 		d.Transcript = other.Transcript
 	}
 	folded, bare := search.Columns(contents[0], d.Transcript.GetText())
-	t.Run("UPDATE messages SET folded = ?, bare = ?, details = ? WHERE seq = ?", folded, bare, pack(t.Conn, d), kept)
+	t.Run("UPDATE messages SET folded = ?, bare = ?, details = ?, labelled = ? WHERE seq = ?", folded, bare, pack(t.Conn, d), d.Labels != nil, kept)
 	t.s.index.MarkStale(t.Conn, kept)
 	if d.Transcript != nil {
 		t.Run("DELETE FROM transcriptions WHERE message = ?", kept)

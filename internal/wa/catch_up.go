@@ -34,8 +34,9 @@ func (l *link) catchUp(away time.Duration) {
 		l.catchUpShared(ctx, func() {
 			l.catchUpPeople(ctx)
 			l.catchUpSettings(ctx)
-			// Only stars have times: a chat that was marked as unread may have been read since.
+			// Only stars and labels have times: a chat that was marked as unread may have been read since.
 			l.catchUpMarks(ctx, appstate.WAPatchRegularHigh)
+			l.catchUpMarks(ctx, appstate.WAPatchRegular)
 		})
 	}
 	l.m.Groups.CatchUp(ctx, away)
@@ -91,13 +92,13 @@ func (l *link) saveAll(ctx context.Context, facts []bridge.Fact) {
 }
 
 // catchUpMarks saves, after a full sync of a collection, which chats are marked as read or unread,
-// and which messages are starred: whatsmeow does not store these marks and emits events only for
+// which messages are starred, and the labels: whatsmeow does not store these marks and emits events only for
 // single changes.
 func (l *link) catchUpMarks(ctx context.Context, collection appstate.WAPatchName) {
 	entries, err := l.cli.ReadCollection(ctx, collection)
 	if err != nil {
 		if l.ctx.Err() == nil {
-			l.m.log.WithLevel(levelOf(err)).Str("error", bridge.Redact(err.Error())).Str("collection", string(collection)).Msg("cannot read which chats are marked as read and which messages are starred")
+			l.m.log.WithLevel(levelOf(err)).Str("error", bridge.Redact(err.Error())).Str("collection", string(collection)).Msg("cannot read which chats are marked as read, stars and labels")
 		}
 		return
 	}
@@ -105,6 +106,7 @@ func (l *link) catchUpMarks(ctx context.Context, collection appstate.WAPatchName
 	for _, entry := range entries {
 		facts = append(facts, convert.MarkOf(entry)...)
 		facts = append(facts, convert.StarOf(entry)...)
+		facts = append(facts, convert.LabelOf(entry)...)
 	}
 	l.saveAll(ctx, facts)
 }

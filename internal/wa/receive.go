@@ -96,6 +96,9 @@ func (l *link) handle(evt any) (stored bool) {
 	case *events.Star:
 		own, _ := m.own()
 		return l.saveAndFollowUp(convert.StarFacts(e, own))
+	case *events.LabelEdit, *events.LabelAssociationChat, *events.LabelAssociationMessage:
+		own, _ := m.own()
+		return l.saveAndFollowUp(convert.LabelFacts(evt, own))
 	case *events.DeleteForMe:
 		return l.saveAndFollowUp([]bridge.Fact{bridge.RemovedElsewhere{Chat: convert.JID(e.ChatJID), Target: convert.ID(e.MessageID)}})
 	case *events.DeleteChat:
@@ -272,7 +275,7 @@ func (l *link) synced(e *events.AppStateSyncComplete) {
 			l.m.setPushName(name)
 		}
 		l.m.workers.Go(l.stayUnavailable)
-	case appstate.WAPatchRegularLow, appstate.WAPatchRegularHigh:
+	case appstate.WAPatchRegularLow, appstate.WAPatchRegularHigh, appstate.WAPatchRegular:
 		l.m.workers.Go(func() {
 			ctx, cancel := context.WithTimeout(l.ctx, catchUpTimeout)
 			defer cancel()

@@ -29,6 +29,7 @@ export const filterProperties: INodeProperties[] = [
       { name: "Call Received", value: "call.created" },
       { name: "Chat Changed", value: "chat.updated", description: "A chat is new, or was read, archived, pinned, muted or renamed" },
       { name: "Group Changed", value: "group.updated", description: "Its details or members changed, or somebody asks to join" },
+      { name: "Label Changed", value: "label.updated", description: "It was created, changed or deleted" },
       { name: "Message Changed", value: "message.updated", description: "It was edited or deleted, or somebody reacted or voted" },
       { name: "Message Scheduled", value: "message.scheduled", description: "A message was scheduled, changed or cancelled, or could not be sent at its time" },
       { name: "Message Stored", value: "message.created", description: "A message was received, or sent from any device" },

@@ -49,6 +49,9 @@ func AppendMessage(b []byte, m *bridge.Message) ([]byte, error) {
 	f.time("pinnedUntil", m.PinnedUntil)
 	f.plain("kept", strconv.FormatBool(m.Kept))
 	f.plain("starred", strconv.FormatBool(m.Starred))
+	if len(m.Labels) > 0 {
+		f.value("labels", m.Labels, false)
+	}
 	return append(f.json, '}'), f.err
 }
 

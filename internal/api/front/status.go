@@ -23,7 +23,7 @@ var Statuses = map[int][]bridge.Code{
 		bridge.CodeAlreadyPaired, bridge.CodeOtherAccount, bridge.CodeNoSession, bridge.CodeAlreadyInGroup,
 		bridge.CodeGroupFull, bridge.CodeGroupChanged, bridge.CodeNotRinging, bridge.CodeRequestInProgress, bridge.CodeAmbiguousDates, bridge.CodeAmbiguousTimezone,
 		bridge.CodeNoMoreHistory, bridge.CodeOnlyOnPhone,
-		bridge.CodeImportEnded, bridge.CodeAlreadySending,
+		bridge.CodeImportEnded, bridge.CodeAlreadySending, bridge.CodeNoLabels,
 	},
 	http.StatusPreconditionFailed:           {bridge.CodePreconditionFailed},
 	http.StatusRequestEntityTooLarge:        {bridge.CodePayloadTooLarge},

@@ -119,7 +119,7 @@ for (const region of all("[data-live]")) {
 let stream;
 let left = -Infinity; // time of the last beforeunload, which ends the stream
 let lastEvent = find("[data-after]")?.dataset.after;
-const eventTypes = ["message.created", "message.updated", "message.status", "message.scheduled", "chat.updated", "group.updated", "call.created", "call.updated", "account.status", "backup.failed", "chat.typing", "reset"];
+const eventTypes = ["message.created", "message.updated", "message.status", "message.scheduled", "chat.updated", "group.updated", "label.updated", "call.created", "call.updated", "account.status", "backup.failed", "chat.typing", "reset"];
 
 function follow() {
   if (stream || !lastEvent) return;

@@ -122,7 +122,7 @@ var ours = map[string][]string{
 	"internal/api/apitest":      {"internal/api"},
 	"internal/api/album":        {"internal/api/callers", "internal/api/content", "internal/api/download", "internal/api/front", "internal/bridge", "internal/media"},
 	"internal/api/answer":       {"internal/bridge"},
-	"internal/api/content":      {"internal/bridge", "internal/hooks", "internal/media"},
+	"internal/api/content":      {"internal/api/front", "internal/bridge", "internal/hooks", "internal/intake", "internal/media"},
 	"internal/schedule":         {"internal/bridge", "internal/media/disk", "internal/store"},
 	"internal/api/callers":      {"internal/bridge", "internal/store"},
 	"internal/api/download":     {"internal/api/front", "internal/bridge", "internal/media/files", "internal/media/probe"},

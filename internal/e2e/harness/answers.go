@@ -196,7 +196,7 @@ func Chats(listed ...Object) Object {
 func Chat(fields Object) Object {
 	return With(fields, Object{
 		"lastMessageAt": Recent, "lastMessage": newest, "unreadCount": unanswered,
-		"archived": false, "pinned": false, "mutedUntil": nil, "disappearingSeconds": 0,
+		"archived": false, "pinned": false, "mutedUntil": nil, "disappearingSeconds": 0, "labels": []any{},
 	})
 }
 

@@ -26,7 +26,50 @@ type Details struct {
 
 	Pin  *Pin  `json:"n,omitempty"`
 	Keep *Keep `json:"k,omitempty"`
+
+	Labels *Labels `json:"l,omitempty"`
 }
+
+// Labels has the times of the last changes of a message's labels, by id: negative if the label was
+// removed.
+type Labels map[string]int64
+
+// SetLabel changes a label, unless a later change is known.
+func (d *Details) SetLabel(id string, at int64) {
+	if !Later(d.LabelAt(id), at) {
+		return
+	}
+	if d.Labels == nil {
+		d.Labels = new(Labels{})
+	}
+	(*d.Labels)[id] = at
+}
+
+// LabelAt returns the time of the last change of a label, or 0.
+func (d Details) LabelAt(id string) int64 {
+	if d.Labels == nil {
+		return 0
+	}
+	return (*d.Labels)[id]
+}
+
+// LabelIDs returns the ids of the labels that the message has, in order; nil for none.
+func (d Details) LabelIDs() (ids []string) {
+	if d.Labels == nil {
+		return nil
+	}
+	for id, at := range *d.Labels {
+		if at > 0 {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// Later reports whether the time of one change replaces another. Both are negative if they removed
+// something.
+func Later(before, after int64) bool { return max(after, -after) > max(before, -before) }
 
 // Pin records the last pin of a message.
 type Pin struct {
@@ -184,9 +227,14 @@ func (p *Poll) Add(option AddedOption) bool {
 }
 
 // KeepMarks copies details that neither an edit nor the real message of a placeholder has:
-// pins, added options, how the message came to the chat.
+// pins, labels, added options, how the message came to the chat.
 func (d *Details) KeepMarks(before Details) {
 	d.Pin, d.Keep = before.Pin, before.Keep
+	if before.Labels != nil {
+		for id, at := range *before.Labels {
+			d.SetLabel(id, at)
+		}
+	}
 	if d.Poll != nil && before.Poll != nil {
 		d.Poll.Extensible = d.Poll.Extensible || before.Poll.Extensible
 		for _, option := range before.Poll.Added {

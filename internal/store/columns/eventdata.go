@@ -19,6 +19,7 @@ var EventTypes = [...]bridge.EventType{
 	8:  bridge.EventCallUpdated,
 	9:  bridge.EventBackupFailed,
 	10: bridge.EventScheduled,
+	11: bridge.EventLabelUpdated,
 }
 
 func EventNumber(name bridge.EventType) int { return slices.Index(EventTypes[:], name) }

@@ -31,7 +31,7 @@ func (s *Reader) Chats(ctx context.Context, q bridge.ChatQuery) (bridge.Page[bri
 // message.
 const selectChats = `SELECT c.id, c.jid, ifnull(c.person, 0), c.is_group, c.name, c.last_message_at, c.participants,
 	max(c.unread, c.marked_unread), c.archived, c.pinned, c.muted_until,
-	ifnull((SELECT p.timer FROM people p WHERE p.id = c.person), c.timer), c.recency FROM chats c WHERE `
+	ifnull((SELECT p.timer FROM people p WHERE p.id = c.person), c.timer), ` + chatLabels + `, c.recency FROM chats c WHERE `
 
 func (r *Snapshot) ChatsQuery(q bridge.ChatQuery) (string, []any) {
 	var f sqlite.Filter
@@ -54,6 +54,9 @@ func (r *Snapshot) ChatsQuery(q bridge.ChatQuery) (string, []any) {
 	}
 	if q.Pinned != nil {
 		f.Add("c.pinned = ?", *q.Pinned)
+	}
+	if q.Label != "" {
+		f.Add("EXISTS (SELECT 1 FROM chat_labels l CROSS JOIN labels k ON k.id = l.label AND k.at > 0 WHERE l.label = ? AND l.chat = c.jid AND l.at > 0)", q.Label)
 	}
 	var recency int64
 	var jid string
@@ -87,8 +90,12 @@ func (r *Snapshot) addKind(f *sqlite.Filter, kind bridge.ChatKind) {
 // scanChat reads a row of selectChats. The last message is read separately.
 func (r *Snapshot) scanChat(row *sqlite.Row) (chat bridge.Chat, id, recency int64) {
 	var person int64
+	var labels string
 	row.Scan(&id, &chat.JID, &person, &chat.IsGroup, &chat.Name, &chat.LastMessageAt, &chat.Participants,
-		&chat.UnreadCount, &chat.Archived, &chat.Pinned, &chat.MutedUntil, &chat.Expiration, &recency)
+		&chat.UnreadCount, &chat.Archived, &chat.Pinned, &chat.MutedUntil, &chat.Expiration, &labels, &recency)
+	ids, err := labelIDs(labels)
+	r.Fail(err)
+	chat.Labels = ids
 	if person != 0 {
 		p := r.s.o.People.Get(person)
 		chat.LID, chat.Username = p.LID, p.UsernameOrNil()

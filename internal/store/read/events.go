@@ -199,6 +199,10 @@ func (r *Snapshot) addContent(event *bridge.Event, e entry, messages map[int64]*
 		return found
 	case bridge.EventScheduled:
 		return r.addScheduled(event, e.Data)
+	case bridge.EventLabelUpdated:
+		event.Label = new(bridge.LabelUpdate)
+		r.Decode([]byte(e.Data), event.Label)
+		return true
 	case bridge.EventAccountStatus:
 		event.Status = new(bridge.Status)
 		r.Decode([]byte(e.Data), event.Status)

@@ -26,6 +26,7 @@ func (s *Reader) unpack(column []byte, m *bridge.Message, find people.Finder) er
 // Fill fills the fields of m that details have, with people as find knows them. The content
 // is read already.
 func (s *Reader) Fill(m *bridge.Message, d columns.Details, find people.Finder) {
+	m.Labels = d.LabelIDs()
 	m.IsForwarded, m.ViewOnce, m.Kept = d.Forwarded, d.ViewOnce, d.Keep != nil && d.Keep.Kept
 	if !m.Kept && d.Expiration > 0 {
 		m.ExpiresAt = new(bridge.At(m.Timestamp.Add(time.Duration(d.Expiration) * time.Second)))

@@ -44,6 +44,11 @@ type Store interface {
 	// ReserveLookUps counts a number of look-ups, up to room in total, or refuses them with
 	// [bridge.CodeLookUpsLimited].
 	ReserveLookUps(ctx context.Context, count, room int) error
+	Labels(ctx context.Context, q bridge.LabelQuery) ([]bridge.StoredLabel, error)
+	// NextLabel returns the number of a label that does not and did not exist.
+	NextLabel(ctx context.Context) (int64, error)
+	// Predefined returns the number of a label that the apps have from the beginning, or 0.
+	Predefined(ctx context.Context, id string) (int, error)
 }
 
 // CDN downloads from and uploads to WhatsApp's media servers. The caller passes the hosts.

@@ -49,6 +49,7 @@ export const chatResource: Resource = {
       options: [
         choice("Archived", "archived", "Whether to get archived chats, or the others", either),
         choice("Kind", "kind", "Only chats of this kind", { group: "Groups", community: "Communities", individual: "People", self: "Yourself" }),
+        text("Label ID", "label", "Only chats with this label"),
         choice("Pinned", "pinned", "Whether to get pinned chats, or the others", either),
         choice("Unanswered", "unanswered", "Whether to get chats whose last message is not an own one, or the others", either),
         choice("Unread", "unread", "Whether to get chats with unread messages, or the others", either),

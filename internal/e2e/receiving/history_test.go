@@ -40,7 +40,7 @@ func TestHistory_SurvivesAKill(t *testing.T) {
 	if seconds := got.Message.Message.GetExtendedTextMessage().GetContextInfo().GetExpiration(); seconds != 86400 {
 		t.Errorf("the first message disappears after %d s, want 86400", seconds)
 	}
-	b.Answers("/api/chats", Chats(PrivateChat(anna, "Anna the baker")))
+	b.Answers("/api/chats", Chats(With(PrivateChat(anna, "Anna the baker"), Object{"disappearingSeconds": 86400})))
 }
 
 // TestHistory_Import: with HISTORY_IMPORT the phone's messages are listed and

@@ -69,5 +69,5 @@ func TestChats_StatusUpdatesAreNone(t *testing.T) {
 	hello := Say(t, c.Anna, c.Owner.PN(), "hello") // comes after all of these
 	b.Answers(Path("/api/messages/individual/%s", c.Anna.PN()), History(c.Anna.PN(), []Object{Message(hello, c.Anna, "conversation", "hello")}))
 	b.Answers("/api/messages/search?q=holiday", Matches("holiday"))
-	b.Answers("/api/chats", Chats(InOrder(t, b, myself, PrivateChat(c.Anna, "Anna Amsel"))...))
+	b.Answers("/api/chats", Chats(InOrder(t, b, myself, With(PrivateChat(c.Anna, "Anna Amsel"), Object{"disappearingSeconds": ChatTimer}))...))
 }

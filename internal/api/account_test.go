@@ -134,3 +134,68 @@ func TestAccount_IsChangedByItsAdministratorsAlone(t *testing.T) {
 		t.Errorf("done %q", done)
 	}
 }
+
+// onEveryOwnCall tests each route that changes the account or its labels on a stocked server.
+func onEveryOwnCall(t *testing.T, test func(t *testing.T, s *server, r route)) {
+	for _, r := range everyRoute {
+		if r.own {
+			t.Run(r.method+" "+r.path, func(t *testing.T) { test(t, stocked(t), r) })
+		}
+	}
+}
+
+// What the network refuses comes with its name on every route.
+func TestAccount_RefusalsHaveTheirStatus(t *testing.T) {
+	t.Parallel()
+	s := stocked(t)
+	for _, r := range everyRoute {
+		if !r.own && !strings.HasSuffix(r.path, "/profile") && !strings.HasSuffix(r.path, "/privacy") {
+			continue
+		}
+		for code, status := range map[bridge.Code]int{bridge.CodeRateLimited: 429, bridge.CodeSendRefused: 502, bridge.CodeSendTimeout: 504} {
+			if r.method != "GET" || status != http.StatusGatewayTimeout {
+				s.account.refuseAll(bridge.Fail(code, "no"))
+				s.expect(r, r.body, string(code), status, string(code))
+			}
+		}
+	}
+}
+
+// A key belongs to one call, and another one with it is refused: while the first is in progress, and ever
+// after with another request.
+func TestAccount_AKeyIsForOneCall(t *testing.T) {
+	t.Parallel()
+	onEveryOwnCall(t, func(t *testing.T, s *server, r route) {
+		s.expect(r, r.body, "a key that is too long", 400, "invalid_request", "Idempotency-Key", strings.Repeat("k", 256))
+		s.Post("/api/messages/send", `{"jid":"`+string(grace)+`","text":"hi"}`, "Idempotency-Key", "sent").Want(http.StatusOK)
+		s.expect(r, r.body, "the key of a message", 422, "idempotency_mismatch", "Idempotency-Key", "sent")
+
+		entered, proceed, done := make(chan struct{}), make(chan struct{}), make(chan int)
+		s.account.act = func(context.Context) error {
+			close(entered)
+			<-proceed
+			return nil
+		}
+		go func() {
+			status, _ := s.call(r, r.body, "Idempotency-Key", "k")
+			done <- status
+		}()
+		<-entered
+		s.expect(r, r.body, "meanwhile", 409, "request_in_progress", "Idempotency-Key", "k")
+		close(proceed)
+		if status := <-done; status != http.StatusOK && status != http.StatusCreated {
+			t.Errorf("the first call: %d", status)
+		}
+	})
+}
+
+// Routes without fields refuse large bodies, too.
+func TestLabels_LargeBodies(t *testing.T) {
+	t.Parallel()
+	s := stocked(t)
+	for _, r := range everyRoute {
+		if strings.Contains(r.path, "/labels/") && r.method != "PATCH" {
+			s.expect(r, strings.Repeat(" ", 1<<20+1), "a large body", 413, "payload_too_large")
+		}
+	}
+}

@@ -53,7 +53,7 @@ func TestNumberless_IsShownAndFound(t *testing.T) {
 	Say(t, fay, c.Owner.LID(), "renamed")
 	Eventually(t, func() error {
 		var page struct{ Events []bridge.Event }
-		b.Get("/api/events?since=0&limit=1000").Want(http.StatusOK).Decode(&page)
+		b.Get("/api/events?after=0&limit=1000").Want(http.StatusOK).Decode(&page)
 		told := slices.ContainsFunc(page.Events, func(e bridge.Event) bool {
 			return e.Chat != nil && e.Type == bridge.EventChatUpdated && e.Chat.Username != nil && *e.Chat.Username == "fay.x"
 		}) && slices.ContainsFunc(page.Events, func(e bridge.Event) bool {

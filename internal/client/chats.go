@@ -354,11 +354,13 @@ func choice(value *bool) string {
 // longestID is longer than the header of a request may be (api/front, maxHead).
 const longestID = 8 << 10
 
-// pathID returns an id as one segment of a path. An id from elsewhere may have a megabyte. It is
-// cut, because no message has such an id.
-func pathID(id string) string {
+// pathID returns an id as one segment of a path, after [cut].
+func pathID(id string) string { return bridge.PathID(cut(id)) }
+
+// cut shortens an id that is longer than any real one. An id from elsewhere may have a megabyte.
+func cut(id string) string {
 	if len(id) > longestID {
 		id = id[:longestID] + "…"
 	}
-	return bridge.PathID(id)
+	return id
 }

@@ -24,12 +24,12 @@ func (c *Client) CreateLabel(ctx context.Context, patch bridge.LabelPatch, key s
 
 // UpdateLabel changes the fields of a label that are not nil. For the key see Send.
 func (c *Client) UpdateLabel(ctx context.Context, id string, patch bridge.LabelPatch, key string) (bridge.Label, error) {
-	return c.changeLabel(ctx, http.MethodPatch, labelsPath+"/"+url.PathEscape(id), patch, key)
+	return c.changeLabel(ctx, http.MethodPatch, labelsPath+"/"+labelSegment(id), patch, key)
 }
 
 // DeleteLabel deletes a label. For the key see Send.
 func (c *Client) DeleteLabel(ctx context.Context, id, key string) error {
-	_, err := c.changeLabel(ctx, http.MethodDelete, labelsPath+"/"+url.PathEscape(id), nil, key)
+	_, err := c.changeLabel(ctx, http.MethodDelete, labelsPath+"/"+labelSegment(id), nil, key)
 	return err
 }
 
@@ -43,11 +43,14 @@ func (c *Client) changeLabel(ctx context.Context, method, path string, body any,
 func (c *Client) SetLabel(ctx context.Context, chat bridge.JID, message, label string, labelled bool, key string) error {
 	path := "/api/chats/" + chat.Escaped()
 	if message != "" {
-		path += "/messages/" + url.PathEscape(message)
+		path += "/messages/" + pathID(message)
 	}
 	method := http.MethodPut
 	if !labelled {
 		method = http.MethodDelete
 	}
-	return c.CallOnce(ctx, method, path+"/labels/"+url.PathEscape(label), nil, key, nil)
+	return c.CallOnce(ctx, method, path+"/labels/"+labelSegment(label), nil, key, nil)
 }
+
+// labelSegment returns the id of a label as one segment of a path, after [cut].
+func labelSegment(id string) string { return url.PathEscape(cut(id)) }

@@ -2,6 +2,7 @@ package compat
 
 import (
 	"encoding/base64"
+	"io"
 	"strings"
 
 	"bridged/internal/bridge"
@@ -42,13 +43,14 @@ func Picture(c *Call, of bridge.JID) (*string, error) {
 	return new("data:" + mimeType + ";base64," + base64.StdEncoding.EncodeToString(data)), nil
 }
 
-// SetGroupPicture sets the picture of a group to the upload of the call.
-func SetGroupPicture(c *Call, group bridge.JID, address string) error {
+// SetPicture calls set with the picture in the upload of the call. It returns an error if there is none;
+// address is the URL that the caller gave instead, or empty.
+func SetPicture(c *Call, address string, set func(picture io.Reader) error) error {
 	switch {
 	case c.Upload != nil:
-		return c.API.SetGroupPicture(c.Context(), group, c.Upload.Open(), c.Key())
+		return set(c.Upload.Open())
 	case strings.TrimSpace(address) != "":
-		return bridge.Invalid("bridged does not fetch pictures of groups: send the picture itself, in base64 or as the file of a form")
+		return bridge.Invalid("bridged does not fetch pictures: send the picture itself, in base64 or as the file of a form")
 	}
 	return bridge.Invalid("the picture is missing: give its bytes in base64, or a form with the part file")
 }

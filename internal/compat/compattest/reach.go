@@ -57,6 +57,14 @@ func (unpaired) CheckNumbers(context.Context, []string) ([]bridge.NumberCheck, e
 	return nil, errNotOpen
 }
 
+func (unpaired) Profile(context.Context, bridge.JID) (bridge.Profile, error) {
+	return bridge.Profile{}, errNotOpen
+}
+
+func (unpaired) Privacy(context.Context) (bridge.Privacy, error) {
+	return bridge.Privacy{}, errNotOpen
+}
+
 func (unpaired) LiveGroup(context.Context, bridge.JID) (*bridge.Group, error) { return nil, errNotOpen }
 
 // Own is the account of a linked scene.

@@ -2,6 +2,7 @@ package evolution
 
 import (
 	"cmp"
+	"io"
 	"slices"
 	"strings"
 
@@ -246,7 +247,9 @@ type groupPicture struct {
 }
 
 func setGroupPicture(c *compat.Call, group bridge.JID, in groupPicture) (any, error) {
-	return updateDone, compat.SetGroupPicture(c, group, string(in.Image))
+	return updateDone, compat.SetPicture(c, string(in.Image), func(picture io.Reader) error {
+		return c.API.SetGroupPicture(c.Context(), group, picture, c.Key())
+	})
 }
 
 func leaveGroup(c *compat.Call, group bridge.JID) (any, error) {

@@ -236,8 +236,9 @@ func showPicture(c *compat.Call, in sendBase) (any, error) {
 	return map[string]any{"wuid": jid, "profilePictureUrl": uri}, err
 }
 
-func showProfile(c *compat.Call, in sendBase) (any, error) {
-	jid, err := in.recipient()
+// showProfile shows what a person shows about themselves, or without a number the account.
+func showProfile(c *compat.Call) (any, error) {
+	jid, err := profileOwner(c)
 	if err != nil {
 		return nil, err
 	}
@@ -254,8 +255,30 @@ func showProfile(c *compat.Call, in sendBase) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	uri, err := compat.Picture(c, known[0].JID)
-	return map[string]any{"wuid": known[0].JID, "name": known[0].Name, "numberExists": known[0].Exists, "picture": uri, "status": nil, "isBusiness": business}, err
+	shown := profileRecord{WUID: known[0].JID, Name: known[0].Name, Exists: known[0].Exists, IsBusiness: business}
+	if shown.Picture, err = compat.Picture(c, shown.WUID); err != nil {
+		return nil, err
+	}
+	return shown, shown.setProfile(c)
+}
+
+// profileOwner returns the person or the group that the body names, or else the account.
+func profileOwner(c *compat.Call) (bridge.JID, error) {
+	var in sendBase
+	if err := c.DecodeOptional(&in); err != nil {
+		return "", err
+	}
+	if in.Number != "" {
+		return in.recipient()
+	}
+	account, err := c.Account()
+	switch {
+	case err != nil:
+		return "", err
+	case account == nil:
+		return "", bridge.NotConnected("no account is linked: it has no profile")
+	}
+	return account.JID, nil
 }
 
 // setBlockedBody is the body of [setBlocked].

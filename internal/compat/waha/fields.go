@@ -35,6 +35,8 @@ var fieldsOf = map[string]compat.Fields{
 	"POST /api/default/groups":                    ofGroups,
 	"PUT /api/default/groups/{group}/subject":     {"name": "subject"},
 	"PUT /api/default/groups/{group}/description": ofGroups,
+	"PUT /api/default/profile/status":             {"about": "status"},
+	"PUT /api/default/profile/picture":            {"file": "file.data"},
 	"POST /api/default/groups/join":               {"link": "code"},
 	"GET /api/default/chats/{chat}/messages":      {"since": "filter.timestamp.gte", "until": "filter.timestamp.lte"},
 	"GET /api/messages":                           {"since": "filter.timestamp.gte", "until": "filter.timestamp.lte", "chatJid": "chatId"},

@@ -1,6 +1,7 @@
 package waha
 
 import (
+	"io"
 	"net/http"
 
 	"bridged/internal/bridge"
@@ -185,13 +186,15 @@ func messagesAdminsOnly(in groupChange) bridge.GroupPatch {
 
 var success = map[string]bool{"success": true}
 
-// groupPicture is the body of [setPicture].
-type groupPicture struct {
+// pictureBody is the body of [setPicture] and [setOwnPicture].
+type pictureBody struct {
 	File file `json:"file"`
 }
 
-func setPicture(c *compat.Call, group bridge.JID, in groupPicture) (any, error) {
-	return success, compat.SetGroupPicture(c, group, string(in.File.URL))
+func setPicture(c *compat.Call, group bridge.JID, in pictureBody) (any, error) {
+	return success, compat.SetPicture(c, string(in.File.URL), func(picture io.Reader) error {
+		return c.API.SetGroupPicture(c.Context(), group, picture, c.Key())
+	})
 }
 
 func removePicture(c *compat.Call, group bridge.JID) (any, error) {

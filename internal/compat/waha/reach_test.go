@@ -16,6 +16,8 @@ const (
 	g1      = "false_120363025246125486@g.us_G1_15550100301@c.us"
 	chats   = "/api/default/chats/120363025246125486@g.us"
 	club    = "/api/default/groups/120363025246125486@g.us"
+	labels  = "/api/default/labels"
+	profile = "/api/default/profile"
 	members = `{"participants":[{"id":"15550100301@c.us"}]}`
 )
 
@@ -46,6 +48,7 @@ var reaches = []compattest.Try{
 	{Route: "GET /api/messages", Query: "?chatId=120363025246125486@g.us&limit=0", Scope: toRead},
 
 	{Route: "GET /api/contacts", Query: "?contactId=15550100301@c.us", Scope: toRead},
+	{Route: "GET /api/contacts/about", Query: "?contactId=15550100301@c.us", Scope: toRead},
 	{Route: "GET /api/contacts/all", Scope: toRead},
 	{Route: "GET /api/contacts/check-exists", Query: "?phone=15550100301", Scope: toRead},
 	{Route: "GET /api/contacts/profile-picture", Query: "?contactId=15550100399", Scope: toRead},
@@ -73,6 +76,19 @@ var reaches = []compattest.Try{
 	{Route: "POST /api/default/chats/{chat}/messages/{message}/pin", Path: chats + "/messages/" + g1 + "/pin", Body: `{"duration":604800}`, Scope: toSend},
 	{Route: "POST /api/default/chats/{chat}/messages/{message}/unpin", Path: chats + "/messages/" + g1 + "/unpin", Scope: toSend},
 	{Route: "PUT /api/default/contacts/{contact}", Path: "/api/default/contacts/15550100301@c.us", Body: `{"firstName":"Grace","lastName":"Hopper"}`, Scope: toSend},
+	{Route: "GET /api/default/labels", Path: labels, Scope: toRead},
+	{Route: "POST /api/default/labels", Path: labels, Body: `{"name":"Lead","color":null,"colorHex":"#ff9485"}`, Scope: toSend, Whole: true},
+	{Route: "PUT /api/default/labels/{label}", Path: labels + "/1", Body: `{"name":"Lead","color":1}`, Scope: toSend, Whole: true},
+	{Route: "DELETE /api/default/labels/{label}", Path: labels + "/1", Scope: toSend, Whole: true},
+	{Route: "GET /api/default/labels/{label}/{chat}", Path: labels + "/chats/120363025246125486@g.us", Scope: toRead},
+	{Route: "GET /api/default/labels/{label}/{chat}", Path: labels + "/1/chats", Scope: toRead},
+	{Route: "PUT /api/default/labels/chats/{chat}", Path: labels + "/chats/120363025246125486@g.us", Body: `{"labels":[{"id":"1"}]}`, Scope: toSend, Also: toRead},
+	{Route: "GET /api/default/profile", Path: profile, Scope: toRead},
+	{Route: "PUT /api/default/profile/name", Path: profile + "/name", Body: `{"name":"Ada"}`, Scope: toManage, Whole: true},
+	{Route: "PUT /api/default/profile/status", Path: profile + "/status", Body: `{"status":"at work"}`, Scope: toManage, Whole: true},
+	{Route: "PUT /api/default/profile/picture", Path: profile + "/picture", Body: `{"file":{"data":"` + compattest.Picture + `"}}`, Scope: toManage, Whole: true},
+	{Route: "DELETE /api/default/profile/picture", Path: profile + "/picture", Scope: toManage, Whole: true},
+
 	{Route: "GET /api/default/groups/join-info", Path: "/api/default/groups/join-info", Query: "?code=AbCdEfGhIjKlMnOp", Scope: toRead, Whole: true},
 	{Route: "GET /api/default/groups", Path: "/api/default/groups", Scope: toRead},
 	{Route: "POST /api/default/groups", Path: "/api/default/groups", Body: `{"name":"x",` + members[1:], Scope: toSend, Whole: true},
@@ -134,7 +150,7 @@ func TestRoutes_RefusesWhatBridgedDoesNotDo(t *testing.T) {
 	s := newScene(t)
 	for _, route := range []string{
 		"DELETE /api/default/chats/15550100301@c.us", "DELETE /api/default/chats/15550100301@c.us/messages", "POST /api/server/stop",
-		"DELETE /api/sessions/default", "POST /api/sessions/default/stop", "POST /api/screenshot", "GET /api/default/labels",
+		"DELETE /api/sessions/default", "POST /api/sessions/default/stop", "POST /api/screenshot", "GET /api/default/labels/1/messages",
 		"POST /api/default/status/text", "GET /api/default/channels", "POST /api/default/presence", "GET /api/apps", "POST /api/keys", "POST /api/sendButtons",
 	} {
 		got := s.Ask(compattest.Try{Route: route, Body: `{}`}, compattest.Operator)
@@ -150,6 +166,8 @@ func TestSession_IsNamedWhereItIsNotOurs(t *testing.T) {
 	for _, r := range []compattest.Try{
 		{Route: "GET /api/sessions/mine"},
 		{Route: "GET /api/mine/chats"},
+		{Route: "GET /api/mine/labels"},
+		{Route: "GET /api/mine/profile/name"},
 		{Route: "GET /api/messages", Query: "?session=mine&chatId=15550100301"},
 		{Route: "POST /api/sendText", Body: `{"session":"mine","chatId":"15550100301","text":"x"}`},
 	} {

@@ -72,6 +72,7 @@ var routes = []route{
 	{"GET /api/messages", toRead, statusOK, listMessagesByQuery, ""},
 
 	{"GET /api/contacts", toRead, statusOK, ofContact(showContact), ""},
+	{"GET /api/contacts/about", toRead, statusOK, ofContact(showAbout), ""},
 	{"GET /api/contacts/all", toRead, statusOK, listContacts, ""},
 	{"GET /api/contacts/check-exists", toRead, statusOK, checkExists, ""},
 	{"GET /api/contacts/profile-picture", toRead, statusOK, ofContact(showPicture), ""},
@@ -98,6 +99,19 @@ var routes = []route{
 	{"POST /api/default/chats/{chat}/messages/{message}/pin", toSend, statusCreated, ofMessage(pinMessage), ""},
 	{"POST /api/default/chats/{chat}/messages/{message}/unpin", toSend, statusCreated, ofMessage(unpinMessage), ""},
 	{"PUT /api/default/contacts/{contact}", toSend, statusOK, compat.Reading(saveContact), ""},
+
+	{"GET /api/default/labels", toRead, statusOK, listLabels, ""},
+	{"POST /api/default/labels", toSend, statusCreated, compat.Reading(createLabel), ""},
+	{"PUT /api/default/labels/{label}", toSend, statusOK, compat.Reading(updateLabel), ""},
+	{"DELETE /api/default/labels/{label}", toSend, statusOK, deleteLabel, ""},
+	{"GET /api/default/labels/{label}/{chat}", toRead, statusOK, showLabelled, ""},
+	{"PUT /api/default/labels/chats/{chat}", toSend, statusOK, compat.Reading(setChatLabels), ""},
+
+	{"GET /api/default/profile", toRead, statusOK, showOwnProfile, ""},
+	{"PUT /api/default/profile/name", toManage, statusOK, compat.Reading(setOwnName), ""},
+	{"PUT /api/default/profile/status", toManage, statusOK, compat.Reading(setOwnStatus), ""},
+	{"PUT /api/default/profile/picture", toManage, statusOK, compat.Reading(setOwnPicture), fileData},
+	{"DELETE /api/default/profile/picture", toManage, statusOK, removeOwnPicture, ""},
 
 	{"GET /api/default/groups", toRead, statusOK, listGroups, ""},
 	{"POST /api/default/groups", toSend, statusCreated, compat.Reading(createGroup), ""},
@@ -153,7 +167,7 @@ const (
 
 // noRoute refuses a path that the adapter does not have. Most paths name their session first.
 func noRoute(r *http.Request) error {
-	if words := strings.Split(r.URL.Path, "/"); len(words) > 3 && slices.Contains([]string{"chats", "groups", "auth"}, words[3]) {
+	if words := strings.Split(r.URL.Path, "/"); len(words) > 3 && slices.Contains([]string{"chats", "groups", "auth", "contacts", "labels", "profile"}, words[3]) {
 		if err := checkSession(words[2]); err != nil {
 			return err
 		}

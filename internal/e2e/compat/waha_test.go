@@ -114,7 +114,7 @@ func TestCompat_WAHAGroups(t *testing.T) {
 		{"all", CompatRequest{Method: "GET", Address: base, Header: key, Body: ""}, 200, map[string]any{"0.Name": "Walks"}},
 		{"subject", CompatRequest{Method: "PUT", Address: group + "/subject", Header: key, Body: `{"subject":"Long walks"}`}, 200, nil},
 		{"picture", CompatRequest{Method: "PUT", Address: group + "/picture", Header: key, Body: `{"file":{"mimetype":"image/png","data":"` + InBase64(Banner(t, color.Black)) + `"}}`}, 200, map[string]any{"success": true}},
-		{"picture by address", CompatRequest{Method: "PUT", Address: group + "/picture", Header: key, Body: `{"file":{"url":"https://example.com/a.png"}}`}, 400, map[string]any{"message": ".*does not fetch pictures of groups.*"}},
+		{"picture by address", CompatRequest{Method: "PUT", Address: group + "/picture", Header: key, Body: `{"file":{"url":"https://example.com/a.png"}}`}, 400, map[string]any{"message": ".*does not fetch pictures.*"}},
 		{"no picture", CompatRequest{Method: "DELETE", Address: group + "/picture", Header: key, Body: ""}, 200, map[string]any{"success": true}},
 		{"description", CompatRequest{Method: "PUT", Address: group + "/description", Header: key, Body: `{"description":"On Sundays"}`}, 200, nil},
 		{"promote", CompatRequest{Method: "POST", Address: group + "/admin/promote", Header: key, Body: member}, 200, map[string]any{"0.Error": 0.0}},

@@ -53,7 +53,7 @@ func documents(t *testing.T) []string {
 	if err != nil || len(docs) == 0 {
 		t.Fatalf("no pages: %v", err)
 	}
-	return slices.Concat([]string{"../../../README.md"}, docs, []string{"../../../docs/adr/README.md"})
+	return slices.Concat([]string{"../../../README.md"}, docs, []string{"../../../docs/adr/README.md", "../../../deploy/kubernetes/README.md", "../../../integrations/home-assistant/README.md"})
 }
 
 // TestDocs_ExamplesCanBePasted: zsh takes a # within a pasted line for a word, so
@@ -115,7 +115,8 @@ func TestDocs_LinksLeadSomewhere(t *testing.T) {
 // allPages returns every page of the repository, with or without examples.
 func allPages(t *testing.T) []string {
 	t.Helper()
-	return append(documents(t), "../../../CONTRIBUTING.md", "../../../SECURITY.md", "../../../CHANGELOG.md")
+	return append(documents(t), "../../../CONTRIBUTING.md", "../../../SECURITY.md", "../../../CHANGELOG.md",
+		"../../../integrations/chatwoot/README.md", "../../../integrations/n8n/README.md", "../../../integrations/agents.md", "../../../deploy/accounts/README.md")
 }
 
 // Names of tests on pages: in the text, and in commands that run them.

@@ -195,7 +195,7 @@ func (c *chatwoot) becomes(id, want string) {
 
 var answerStates = []string{"sent", "delivered", "read"}
 
-// As docs/recipes.md sets it up, an inbox is accepted; texts and files go both ways, answers
+// As integrations/chatwoot sets it up, an inbox is accepted; texts and files go both ways, answers
 // quote and show how far they came; a group is a contact of its own.
 func TestRecipes_Chatwoot(t *testing.T) {
 	t.Parallel()

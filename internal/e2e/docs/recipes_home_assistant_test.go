@@ -111,8 +111,8 @@ func TestRecipes_HomeAssistantReadsThePackage(t *testing.T) {
 			t.Errorf("the schema does not see %s", wrong[1])
 		}
 	}
-	if page := string(Must(os.ReadFile("../../../docs/recipes.md"))(t)); !strings.Contains(page, string(Must(os.ReadFile("../../../examples/home-assistant/secrets.yaml"))(t))) {
-		t.Error("docs/recipes.md does not show the secrets as they are")
+	if page := string(Must(os.ReadFile("../../../integrations/home-assistant/README.md"))(t)); !strings.Contains(page, string(Must(os.ReadFile("../../../examples/home-assistant/secrets.yaml"))(t))) {
+		t.Error("integrations/home-assistant does not show the secrets as they are")
 	}
 }
 

@@ -47,6 +47,45 @@ func TestChats_PinnedFirstArchivedApart(t *testing.T) {
 	}
 }
 
+// Labels show on the rows of chats, filter the list with its archived chats, and are added and
+// removed by the API. Unknown ones are left out.
+func TestChats_Labels(t *testing.T) {
+	t.Parallel()
+	labelled := listedChat(grace, "Grace", `"archived":true,"labels":["7","9"]`)
+	s, all := overAPI(t, map[string]http.HandlerFunc{
+		"/api/labels":         replies(`{"labels":[{"id":"8","name":"<New>","color":1,"chats":0},{"id":"7","name":"","color":19,"chats":1}]}`),
+		"/api/chats":          answersBy("label", map[string]string{"7": `{"chats":[` + labelled + `],"nextCursor":null}`, "8": `{"chats":[],"nextCursor":null}`, "": `{"chats":[],"nextCursor":null}`}),
+		"/api/chats/" + grace: replies(labelled), "/api/chats/" + grace + "/labels/8": replies(`{"ok":true}`), "/api/chats/" + grace + "/labels/7": replies(`{"ok":true}`),
+	})
+	token := s.logIn().csrf()
+	page := s.get("/console/chats?label=7").want(t, http.StatusOK, "").body
+	for _, want := range []string{`href="` + gracePath + `?label=7"`, `class="label-dot label-19" aria-hidden="true"></i><bdi>Label 7</bdi></span>`, `<a href="/console/chats?label=8"`, "&lt;New&gt;"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the list is without %q:\n%s", want, page)
+		}
+	}
+	for path, want := range map[string]bool{"label=7": true, "label=8": false} {
+		if rows := s.get("/console/list?only="+grace+"&"+path).want(t, http.StatusOK, "").body; strings.Contains(rows, "Grace") != want {
+			t.Errorf("the changed rows with %s are\n%s", path, rows)
+		}
+	}
+	if empty := s.get("/console/chats?label=8").want(t, http.StatusOK, "").body; !strings.Contains(empty, "No chats have this label.") {
+		t.Errorf("the empty list is\n%s", empty)
+	}
+	for change, method := range map[string]string{"label": http.MethodPut, "unlabel": http.MethodDelete} {
+		*all = nil
+		id := map[string]string{"label": "8", "unlabel": "7"}[change]
+		if menu := s.get(gracePath + "/state").body; !strings.Contains(menu, `name="`+change+`" value="`+id+`"`) {
+			t.Errorf("the menu is\n%s", menu)
+		}
+		*all = nil
+		s.do(http.MethodPost, gracePath+"/state", url.Values{"csrf": {token}, change: {id}}).want(t, http.StatusSeeOther, "/console/chats")
+		if len(*all) == 0 || (*all)[0].method != method || (*all)[0].path != "/api/chats/"+grace+"/labels/"+id {
+			t.Errorf("%s: %+v", change, *all)
+		}
+	}
+}
+
 // A row's menu changes the chat by the API. Visitors who may only read have no menu.
 func TestChats_AreChangedFromTheList(t *testing.T) {
 	t.Parallel()

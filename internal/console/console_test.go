@@ -85,6 +85,11 @@ func (s *site) api(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, `{"error":"the token is wrong","code":"unauthorized"}`)
 		return
 	}
+	if r.URL.Path == "/api/labels" {
+		w.WriteHeader(http.StatusConflict)
+		_, _ = io.WriteString(w, `{"error":"this account has no labels","code":"no_labels"}`)
+		return
+	}
 	answers := map[string]string{
 		"/api/events": `{"count":0,"events":[],"nextCursor":"7","reset":false}`, "/api/chats": `{"count":0,"chats":[],"nextCursor":null}`,
 		"/api/contacts":    `{"count":0,"contacts":[],"nextCursor":null}`,

@@ -289,8 +289,8 @@ if (pane) {
     changed.add(jid);
     later();
   };
-  const types = ["message.created", "message.updated", "message.status", "chat.updated", "group.updated", "reset"];
-  listeners.push((event) => types.includes(event.type) && soon(event.chatJid));
+  const types = ["message.created", "message.updated", "message.status", "chat.updated", "group.updated", "label.updated", "reset"];
+  listeners.push((event) => types.includes(event.type) && soon(event.chatJid || ""));
   for (const item of items(list)) source.set(item, item.innerHTML);
   arrange();
   returnToPlace();

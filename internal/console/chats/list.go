@@ -3,6 +3,7 @@ package chats
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 
 	"bridged/internal/bridge"
@@ -20,7 +21,9 @@ const (
 // chatList is the list of chats.
 type chatList struct {
 	Items    []bridge.Chat
-	Shows    string     // all (empty), unread, individual, group or archived
+	Shows    string // all (empty), unread, individual, group, label or archived
+	Label    string // the id of the label that the chats have, if the list shows a label
+	Labels   view.Labels
 	Open     bridge.JID // the open chat
 	Archived int        // number of archived chats
 	Unread   int        // number of unread chats that are neither muted nor archived
@@ -38,6 +41,8 @@ func shows(query url.Values) string {
 		return "archived"
 	case query.Get("unread") == "true":
 		return "unread"
+	case query.Get("label") != "":
+		return "label"
 	}
 	return string(chatTypeOf(query))
 }
@@ -51,20 +56,35 @@ func chatTypeOf(query url.Values) bridge.ChatType {
 	return ""
 }
 
-// addressOfList returns the query of a list's address.
-func addressOfList(shows string) url.Values {
-	switch shows {
+// newList returns the requested list, without its chats.
+func newList(req *frame.Request, query url.Values, open bridge.JID) (list chatList, err error) {
+	list = chatList{Shows: shows(query), Open: open, Sends: req.Sends(), Imports: req.Imports()}
+	if list.Shows == "label" {
+		list.Label = query.Get("label")
+	}
+	list.Query = list.address().Encode()
+	list.Labels, err = req.Labels()
+	return list, err
+}
+
+// address returns the query of the list's address.
+func (l chatList) address() url.Values {
+	switch l.Shows {
 	case "":
 		return url.Values{}
 	case "archived", "unread":
-		return url.Values{shows: {"true"}}
+		return url.Values{l.Shows: {"true"}}
+	case "label":
+		return url.Values{"label": {l.Label}}
 	}
-	return url.Values{"type": {shows}}
+	return url.Values{"type": {l.Shows}}
 }
 
 // listChats returns the requested chats, the pinned ones first.
 func listChats(req *frame.Request, query url.Values, open bridge.JID) (list chatList, err error) {
-	list = chatList{Shows: shows(query), Open: open, Sends: req.Sends(), Imports: req.Imports()}
+	if list, err = newList(req, query, open); err != nil {
+		return list, err
+	}
 	rows, err := strconv.Atoi(query.Get("rows"))
 	if err != nil || rows < pageOfChats {
 		rows = pageOfChats
@@ -80,8 +100,7 @@ func listChats(req *frame.Request, query url.Values, open bridge.JID) (list chat
 	if list.Unread, err = unreadChats(req); err != nil {
 		return list, err
 	}
-	address := addressOfList(list.Shows)
-	list.Query = address.Encode()
+	address := list.address()
 	if more && rows < maxChats {
 		address.Set("rows", strconv.Itoa(min(rows+pageOfChats, maxChats)))
 		list.More = view.Root + "/chats?" + address.Encode()
@@ -99,8 +118,9 @@ const maxOnly = 10
 
 // listOnly returns the given chats, as far as they belong to the requested list.
 func listOnly(req *frame.Request, query url.Values, open bridge.JID) (list chatList, err error) {
-	list = chatList{Shows: shows(query), Open: open, Sends: req.Sends()}
-	list.Query = addressOfList(list.Shows).Encode()
+	if list, err = newList(req, query, open); err != nil {
+		return list, err
+	}
 	for _, jid := range view.Typed[bridge.JID](query["only"][:min(len(query["only"]), maxOnly)]) {
 		chat, err := req.API.Chat(req.Context(), jid)
 		if err := passed(err); err != nil {
@@ -122,6 +142,8 @@ func (l chatList) has(chat bridge.Chat) bool {
 	switch l.Shows {
 	case "unread":
 		return !chat.Archived && chat.UnreadCount != 0
+	case "label": // as in the apps, with archived chats
+		return slices.Contains(chat.Labels, l.Label)
 	case string(bridge.ChatsGroup), string(bridge.ChatsIndividual):
 		return !chat.Archived && chat.IsGroup == (l.Shows == string(bridge.ChatsGroup))
 	}
@@ -136,6 +158,8 @@ func readChats(req *frame.Request, list *chatList, rows int) (more bool, err err
 		q.Unread = new(true)
 	case "archived":
 		q.Pinned = nil
+	case "label":
+		q.Archived, q.Label = nil, list.Label
 	default:
 		q.Type = bridge.ChatType(list.Shows)
 	}

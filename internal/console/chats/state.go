@@ -19,7 +19,14 @@ func ShowChatState(req *frame.Request) error {
 	if err != nil {
 		return err
 	}
-	return req.Show("state", view.ChatName(chat), chat)
+	labels, err := req.Labels()
+	if err != nil {
+		return err
+	}
+	return req.Show("state", view.ChatName(chat), struct {
+		Chat   bridge.Chat
+		Labels view.Labels
+	}{chat, labels})
 }
 
 // stateChanges has the changes that a form can make to a chat.
@@ -39,11 +46,17 @@ var stateChanges = map[string]struct {
 	"unmute":    {change: client.ChatChange{MutedUntil: new(bridge.Time{})}, done: "No longer muted"},
 }
 
-// ChangeChatState pins, archives, mutes or marks a chat on all devices of the account.
+// ChangeChatState pins, archives, mutes, labels or marks a chat on all devices of the account.
 func ChangeChatState(req *frame.Request) error {
 	ctx, name, back := req.Context(), req.PostForm.Get("change"), view.Root+"/chats"
 	if name == "read" {
 		return req.Done(req.API.MarkRead(ctx, req.Chat, "", req.Key()), "Marked as read", back)
+	}
+	if id := req.PostForm.Get("label"); id != "" {
+		return req.Done(req.API.SetLabel(ctx, req.Chat, "", id, true, req.Key()), "Label added", back)
+	}
+	if id := req.PostForm.Get("unlabel"); id != "" {
+		return req.Done(req.API.SetLabel(ctx, req.Chat, "", id, false, req.Key()), "Label removed", back)
 	}
 	known, ok := stateChanges[name]
 	if !ok {

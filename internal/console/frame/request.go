@@ -37,7 +37,8 @@ type Request struct {
 	session *session
 	account *bridge.Status // nil until it is requested
 	chats   map[bridge.JID]bridge.Chat
-	Cursor  string // the end of the event log when the request began; see [Site.Live]
+	labels  *view.Labels // nil until they are requested
+	Cursor  string       // the end of the event log when the request began; see [Site.Live]
 
 	// From the path, if the route has them.
 	Chat     bridge.JID

@@ -109,9 +109,10 @@ type personPage struct {
 	Chat    bridge.JID
 	Known   bool // whether their chat is stored
 	You     bool
-	Changes bool   // whether the visitor may save and block them
-	Saved   string // the name in the form
-	Timer   uint32 // of disappearing messages, in seconds
+	Changes bool           // whether the visitor may save and block them
+	Saved   string         // the name in the form
+	Labels  []bridge.Label // of their chat
+	Timer   uint32         // of disappearing messages, in seconds
 	Timers  []timer
 	Key     string
 	Fault   fault
@@ -146,6 +147,9 @@ func showPersonPage(req *frame.Request, status int, f fault) error {
 	}
 	if page.Known {
 		page.Timer, page.Timers = req.ChatFor(page.Chat).Expiration, timers
+		if page.Labels, err = labelsOf(req, page.Chat); err != nil {
+			return err
+		}
 	}
 	page.Changes = req.Sends() && !page.You && contact.JID.IsPerson()
 	return req.ShowAs(status, "person", page.Name, page)
@@ -216,6 +220,15 @@ func people(req *frame.Request, q string, path func(bridge.JID) string) (rows []
 		}
 	}
 	return rows, err
+}
+
+// labelsOf returns the labels of a chat.
+func labelsOf(req *frame.Request, chat bridge.JID) ([]bridge.Label, error) {
+	all, err := req.Labels()
+	if len(all) == 0 {
+		return nil, err
+	}
+	return all.Of(req.ChatFor(chat).Labels), nil
 }
 
 // fault is the refusal of a form.

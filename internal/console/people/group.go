@@ -25,6 +25,7 @@ type groupPage struct {
 	Chat     bridge.JID
 	Name     string
 	Group    bridge.Group
+	Labels   []bridge.Label
 	Picture  string       // version of the picture, for its cached address
 	Form     bridge.Group // values of its forms, with refused ones
 	Live     bool         // whether the group comes from the network
@@ -95,6 +96,9 @@ func showGroupPage(req *frame.Request, status int, f fault, typed bridge.GroupPa
 	page.permit(req, me)
 	page.Pictured = page.Edits && isPictured(req, detail.Stored)
 	page.list(me, query.Has("all"))
+	if page.Labels, err = labelsOf(req, page.Chat); err != nil {
+		return err
+	}
 	if page.Links {
 		if err := page.ask(req, query.Has("invite")); err != nil {
 			return err

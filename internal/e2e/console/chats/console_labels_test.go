@@ -1,0 +1,88 @@
+package chats
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"bridged/internal/bridge"
+	. "bridged/internal/e2e/harness"
+	. "bridged/internal/e2e/harness/browser"
+)
+
+// wantLabels waits until the phone shows exactly these labels on the chat with Ben.
+func wantLabels(t *testing.T, v Visited, want ...string) {
+	t.Helper()
+	Eventually(t, func() error {
+		got, err := v.Owner.LabelsOf(Within(t), v.Ben.PN(), "")
+		if err == nil && !slices.Equal(got, want) {
+			err = fmt.Errorf("the phone shows %v, want %v", got, want)
+		}
+		return err
+	})
+}
+
+// Labels show on the rows of their chats and in their info. The menus of a chat add and remove them, on the
+// phone too, and a filter shows the chats of one. Accounts without labels see nothing of them.
+func TestConsoleChats_Labels(t *testing.T) {
+	AtBothWidths(t, func(t *testing.T, width int64) {
+		v := visitAs(t, width)
+		Say(t, v.Ben, v.Owner.PN(), "I have paid")
+		Say(t, v.Carla, v.Owner.PN(), "I have not")
+		v.WantStored(v.Ben, "I have paid")
+		v.WantStored(v.Carla, "I have not")
+		v.OpenChat(v.Ben.PN())
+		if Evaluate[bool](v.Browser, `Boolean(document.querySelector(".label-filter details, .label-chip, .submenu [name=label]"))`) {
+			t.Error("an account without labels is shown labels")
+		}
+		v.Open("/console/chats")
+		name := "Paid " + strings.Repeat("in full ", 10)
+		for id, name := range map[string]string{"7": name, "8": "New"} {
+			if err := v.Owner.EditLabel(Within(t), id, name, 2); err != nil {
+				t.Fatal(err)
+			}
+		}
+		v.WantSeen(".label-filter summary")
+		v.WaitFor(`document.querySelectorAll(".label-filter a").length === 2`)
+
+		v.OpenChat(v.Ben.PN())
+		v.ClickOn(".chat-head .menu > summary")
+		v.ClickOn(".chat-head .submenu:has([name=label]) > summary")
+		v.ClickOn(`.chat-head [name=label][value="7"]`)
+		wantLabels(t, v, "7")
+		v.WaitFor(`document.querySelector('.chat-head [name=unlabel][value="7"][aria-pressed=true]')`)
+
+		v.Open("/console/people/" + bridge.JID(v.Ben.PN().String()).Escaped())
+		v.WantOnPage("in full")
+		v.WantInside("the chips in the contact's info", ".who .label-chip")
+
+		v.Open("/console/chats")
+		v.WantInside("the filters", ".chips > *, .label-filter summary")
+		v.ClickOn(".label-filter summary")
+		v.WantSeen(`.label-filter a[href$="=7"]`)
+		v.WantInside("the menu of labels", ".label-filter .menu-box")
+		v.ClickOn(`.label-filter a[href$="=7"]`)
+		v.Arrives(".label-filter summary[aria-current]")
+		v.WantSeen(".chat-row:has(.label-chip)")
+		v.WantInside("the filtered list", ".label-chip")
+		if !Evaluate[bool](v.Browser, `document.querySelector(".label-filter summary").getBoundingClientRect().right <= document.querySelector(".pane").getBoundingClientRect().right`) {
+			t.Error("the name of a label makes the filters wider than the list")
+		}
+		v.WantFit("the filtered list")
+		v.WaitFor(rowOf(v.Ben.PN()) + ` && !` + rowOf(v.Carla.PN()))
+
+		const menu = `document.querySelector("dialog.row-menu[open]")`
+		if width < 600 {
+			finger(v.Browser, func() { v.WaitFor(menu) }, v.Middle(".chat-list .chat-row"))
+		} else {
+			v.Run(rowOf(v.Ben.PN()) + `.dispatchEvent(new MouseEvent("contextmenu", {bubbles: true, cancelable: true, clientX: 120, clientY: 200}))`)
+		}
+		v.WaitFor(menu)
+		v.ClickOn("dialog.row-menu .submenu:has([name=label]) > summary")
+		v.ClickOn(`dialog.row-menu [name=unlabel][value="7"]`)
+		wantLabels(t, v)
+		v.WaitFor(`!document.querySelector(".chat-list .chat-row")`)
+		v.WantNoFaults()
+	})
+}

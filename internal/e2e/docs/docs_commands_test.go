@@ -16,7 +16,10 @@ import (
 var consoleBlock = regexp.MustCompile("(?ms)^ *```console\n(.*?)^ *```$")
 
 // commandPages are those whose commands ConsoleCommands has.
-var commandPages = []string{"../../../README.md", "../../../docs/shell.md", "../../../docs/operations.md", "../../../docs/upgrades.md", "../../../docs/fleet.md", "../../../deploy/kubernetes/README.md"}
+var commandPages = []string{
+	"../../../README.md", "../../../docs/shell.md", "../../../docs/operations.md", "../../../docs/upgrades.md", "../../../docs/fleet.md", "../../../deploy/kubernetes/README.md",
+	"../../../CONTRIBUTING.md",
+}
 
 // A command that is new on a page needs a test, or a reason that there is none.
 func TestDocs_EveryCommandIsRunOrSaysWhyNot(t *testing.T) {

@@ -53,7 +53,10 @@ func documents(t *testing.T) []string {
 	if err != nil || len(docs) == 0 {
 		t.Fatalf("no pages: %v", err)
 	}
-	return slices.Concat([]string{"../../../README.md"}, docs, []string{"../../../docs/adr/README.md", "../../../deploy/kubernetes/README.md", "../../../integrations/home-assistant/README.md"})
+	return slices.Concat([]string{"../../../README.md"}, docs, []string{
+		"../../../docs/adr/README.md", "../../../deploy/kubernetes/README.md",
+		"../../../integrations/recipes.md", "../../../integrations/home-assistant/README.md",
+	})
 }
 
 // TestDocs_ExamplesCanBePasted: zsh takes a # within a pasted line for a word, so

@@ -67,7 +67,7 @@ func TestDocs_FilesOfSecretsArePrivateAndReadable(t *testing.T) {
 		t.Skip("the commands need openssl, which is not installed")
 	}
 	made := 0
-	for _, page := range documents(t) {
+	for _, page := range append(documents(t), "../../../CONTRIBUTING.md") {
 		for _, block := range secretBlocks(t, page) {
 			for _, earlier := range []bool{false, true} {
 				dir, makesEnv := t.TempDir(), strings.Contains(block, "> .env")

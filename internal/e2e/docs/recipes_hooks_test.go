@@ -16,10 +16,10 @@ import (
 // commands of the page are run by TestDocs_ExamplesRunAsPrinted.
 func TestRecipes_AlertmanagerReadsItsReceiver(t *testing.T) {
 	t.Parallel()
-	page := Must(os.ReadFile("../../../docs/recipes.md"))(t)
+	page := Must(os.ReadFile("../../../integrations/recipes.md"))(t)
 	block := regexp.MustCompile("(?ms)^```yaml\n(receivers:.*?)^```$").FindSubmatch(page)
 	if block == nil {
-		t.Fatal("docs/recipes.md has no receiver")
+		t.Fatal("integrations/recipes.md has no receiver")
 	}
 	var config struct {
 		Receivers []struct {

@@ -64,8 +64,13 @@ func (c content) message(i int) bridge.Message {
 }
 
 func (c content) chat(i int) bridge.Chat {
+	var labels []string
+	for n := range c.few - 1 {
+		labels = append(labels, strconv.Itoa(n))
+	}
 	return bridge.Chat{
-		JID: bridge.JID(fmt.Sprintf("1555010%04d@s.whatsapp.net", i)), Name: c.name, Participants: 2, UnreadCount: 50, LastMessageAt: new(bridge.At(time.Unix(1764000000, 0))),
+		Labels: labels,
+		JID:    bridge.JID(fmt.Sprintf("1555010%04d@s.whatsapp.net", i)), Name: c.name, Participants: 2, UnreadCount: 50, LastMessageAt: new(bridge.At(time.Unix(1764000000, 0))),
 		LastMessage: &bridge.LastMessage{ID: "3EB01", PushName: c.name, MessageType: "conversation", Content: c.text},
 	}
 }
@@ -89,6 +94,15 @@ func (c content) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		answer = map[string]any{"contacts": many(limit, func(i int) bridge.KnownContact {
 			return bridge.KnownContact{JID: c.chat(i).JID, Name: c.name, PushName: c.name, Username: &c.name}
 		}), "nextCursor": next}
+	case path == "/api/labels":
+		answer = map[string]any{"labels": many(20, func(i int) bridge.StoredLabel {
+			return bridge.StoredLabel{Label: bridge.Label{ID: strconv.Itoa(i), Name: c.name + strconv.Itoa(i)}}
+		})}
+	case strings.HasSuffix(path, "/profile"):
+		answer = bridge.Profile{JID: testChat, About: &c.text, Business: &bridge.BusinessProfile{
+			Name: c.name, Description: c.text, Address: c.text, Email: c.text, Websites: many(c.few, func(int) string { return c.text }),
+			Categories: many(c.few, func(int) string { return c.text }), Hours: &bridge.BusinessHours{Timezone: c.name, Days: many(50, func(int) bridge.BusinessDay { return bridge.BusinessDay{} })},
+		}}
 	case path == "/api/scheduled":
 		answer = map[string]any{"scheduled": many(limit, func(i int) bridge.ScheduledMessage {
 			return bridge.ScheduledMessage{ID: c.message(i).ID, Chat: testChat, Status: bridge.ScheduledWaiting, SendAt: c.message(i).Timestamp, Type: bridge.ScheduledTypeText, Content: c.text}

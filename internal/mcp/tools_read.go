@@ -176,6 +176,7 @@ type listChats struct {
 	Unread     *bool  `json:"unread,omitempty" jsonschema:"true: only chats with unread messages"`
 	Unanswered *bool  `json:"unanswered,omitempty" jsonschema:"true: only chats whose last message is somebody else's"`
 	Archived   *bool  `json:"archived,omitempty" jsonschema:"false leaves archived chats out"`
+	Label      string `json:"label,omitempty" jsonschema:"only chats with this label: its name or id"`
 	paged
 }
 
@@ -191,13 +192,26 @@ func (a *chatsAnswer) compact() any {
 }
 
 func (c *caller) chats(ctx context.Context, in listChats) (*chatsAnswer, error) {
+	labels := accountLabels{caller: c}
+	label, err := labels.find(ctx, in.Label)
+	if err != nil {
+		return nil, err
+	}
 	return fitting(in.limit(), func(most int) (*chatsAnswer, int, error) {
 		page, err := c.client.Chats(ctx, bridge.ChatQuery{
-			Type: bridge.ChatType(in.Type), Q: in.Q, Unread: in.Unread, Unanswered: in.Unanswered, Archived: in.Archived, Limit: most, Cursor: in.Cursor,
+			Type: bridge.ChatType(in.Type), Q: in.Q, Unread: in.Unread, Unanswered: in.Unanswered, Archived: in.Archived, Label: label, Limit: most, Cursor: in.Cursor,
 		})
+		if err != nil {
+			return nil, 0, err
+		}
 		shown := &chatsAnswer{trusted: trusted{NextCursor: page.NextCursor}}
 		shown.Untrusted.Chats = each(page.Items, chatOf)
-		return shown, len(page.Items), err
+		for i, chat := range page.Items {
+			if shown.Untrusted.Chats[i].Labels, err = labels.names(ctx, chat.Labels); err != nil {
+				return nil, 0, err
+			}
+		}
+		return shown, len(page.Items), nil
 	})
 }
 
@@ -205,18 +219,24 @@ type findContact struct {
 	Q       string `json:"q,omitempty" jsonschema:"a part of the person's name, username or number; left out: everybody"`
 	Saved   *bool  `json:"saved,omitempty" jsonschema:"true: only people in the address book; false: only others"`
 	Blocked *bool  `json:"blocked,omitempty" jsonschema:"true: only people whom the account blocks; false: only others"`
+	Profile bool   `json:"profile,omitempty" jsonschema:"true: if one person is found, also their about text and what a business shows"`
 	paged
 }
 
 type peopleAnswer struct {
 	trusted
 	Untrusted struct {
-		People []personView `json:"people"`
+		People  []personView `json:"people"`
+		Profile *profileView `json:"profile,omitempty"`
 	} `json:"untrusted"`
 }
 
 func (a *peopleAnswer) compact() any {
-	return a.with(map[string]any{"columns": personColumns, "people": compactRows(a.Untrusted.People)})
+	short := map[string]any{"columns": personColumns, "people": compactRows(a.Untrusted.People)}
+	if a.Untrusted.Profile != nil {
+		short["profile"] = a.Untrusted.Profile
+	}
+	return a.with(short)
 }
 
 func (c *caller) contacts(ctx context.Context, in findContact) (*peopleAnswer, error) {
@@ -224,6 +244,11 @@ func (c *caller) contacts(ctx context.Context, in findContact) (*peopleAnswer, e
 		page, err := c.client.Contacts(ctx, bridge.ContactQuery{Q: in.Q, Saved: in.Saved, Blocked: in.Blocked, Limit: most, Cursor: in.Cursor})
 		shown := &peopleAnswer{trusted: trusted{NextCursor: page.NextCursor}}
 		shown.Untrusted.People = each(page.Items, personOf)
+		if err == nil && in.Profile && len(page.Items) == 1 {
+			var profile bridge.Profile
+			profile, err = c.client.Profile(ctx, page.Items[0].JID)
+			shown.Untrusted.Profile = profileOf(profile)
+		}
 		return shown, len(page.Items), err
 	})
 }
@@ -262,10 +287,16 @@ func (c *caller) chat(ctx context.Context, in getChat) (*chatAnswer, error) {
 	if err != nil {
 		return nil, err
 	}
+	labels := accountLabels{caller: c}
+	names, err := labels.names(ctx, found.Labels)
+	if err != nil {
+		return nil, err
+	}
 	return fitting(paged{Limit: in.Limit}.limit(), func(most int) (*chatAnswer, int, error) {
 		page, err := c.client.Messages(ctx, bridge.MessageQuery{Chat: found.JID, Limit: most})
 		shown := &chatAnswer{trusted: trusted{found.JID, page.NextCursor}}
 		shown.Untrusted.Chat, shown.Untrusted.Messages = chatOf(found), messagesOf(page.Items)
+		shown.Untrusted.Chat.Labels = names
 		return shown, len(page.Items), err
 	})
 }

@@ -24,6 +24,7 @@ type chatView struct {
 	Username      string       `json:"username,omitempty"`
 	UnreadCount   int          `json:"unreadCount"`
 	Archived      bool         `json:"archived,omitempty"`
+	Labels        []string     `json:"labels,omitempty"` // their names
 	LastMessageAt *bridge.Time `json:"lastMessageAt"`
 	LastMessage   *lastView    `json:"lastMessage,omitempty"`
 }
@@ -50,7 +51,7 @@ func chatOf(c bridge.Chat) chatView {
 }
 
 func (c chatView) compact() []any {
-	rest := notes{"unread": c.UnreadCount, "archived": c.Archived}
+	rest := notes{"unread": c.UnreadCount, "archived": c.Archived, "labels": c.Labels}
 	if last := c.LastMessage; last != nil {
 		rest["last"] = cmp.Or(last.Text, last.MessageType)
 		rest["lastFrom"] = senderOf(last.FromMe, last.SenderName)

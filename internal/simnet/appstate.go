@@ -16,17 +16,30 @@ import (
 // SendAppState changes any of the account's synced settings, as the phone's menus do. Unlike whatsmeow's own method it changes them as they
 // are at the server: the client's copy may be changed by a notification meanwhile, and the patch would break the collection.
 func (p *Phone) SendAppState(ctx context.Context, patch appstate.PatchInfo) error {
+	return p.changeAppState(ctx, patch, setting)
+}
+
+// stateEncoder encodes a change of a collection with a processor that knows the collection as it is. The result is nil if there is nothing
+// to change.
+type stateEncoder func(ctx context.Context, processor *appstate.Processor, key *syncKey, state appstate.HashState, patch appstate.PatchInfo, entries []appstate.Mutation) ([]byte, error)
+
+// setting encodes entries that are set.
+func setting(ctx context.Context, processor *appstate.Processor, key *syncKey, state appstate.HashState, patch appstate.PatchInfo, _ []appstate.Mutation) ([]byte, error) {
+	return processor.EncodePatch(ctx, key.id, state, patch)
+}
+
+func (p *Phone) changeAppState(ctx context.Context, patch appstate.PatchInfo, encode stateEncoder) error {
 	key, err := p.beginAppState(ctx)
 	if err != nil {
 		return err
 	}
 	for name, changed := string(patch.Type), false; !changed; {
-		_, state, processor, err := p.decodeCollection(ctx, name)
+		mutations, state, processor, err := p.decodeCollection(ctx, name)
 		if err != nil {
 			return err
 		}
-		encoded, err := processor.EncodePatch(ctx, key.id, state, patch)
-		if err != nil {
+		encoded, err := encode(ctx, processor, key, state, patch, remaining(mutations))
+		if err != nil || encoded == nil {
 			return err
 		}
 		if changed, err = p.net.ChangeAppState(p.device, name, int(state.Version), encoded); err != nil {

@@ -7,7 +7,6 @@ import (
 
 	"github.com/rs/zerolog"
 	"go.mau.fi/whatsmeow/appstate"
-	"go.mau.fi/whatsmeow/types"
 
 	"bridged/internal/bridge"
 	"bridged/internal/wa/convert"
@@ -49,34 +48,6 @@ func (l *link) catchUpShared(ctx context.Context, save func()) {
 	if err := l.m.WhileUnchanged(ctx, save); err != nil {
 		l.m.storeLags.Store(true)
 	}
-}
-
-// catchUpPeople saves the session's identities and address book, including changes while the
-// store failed.
-func (l *link) catchUpPeople(ctx context.Context) {
-	facts, err := l.m.db.Identities(ctx)
-	if err != nil {
-		l.m.storeLags.Store(true)
-		l.m.log.Warn().Err(err).Msg("cannot read identities")
-	}
-	contacts, err := l.cli.Contacts(ctx)
-	if err != nil {
-		l.m.storeLags.Store(true)
-		l.m.log.Warn().Err(err).Msg("cannot read contacts")
-	}
-	for _, server := range []string{types.HiddenUserServer, types.DefaultUserServer} { // the number's names win
-		for jid, contact := range contacts {
-			if jid.Server == server {
-				facts = append(facts, convert.Contact(jid, contact))
-			}
-		}
-	}
-	others, err := l.cli.AddressBook(ctx)
-	if err != nil {
-		l.m.storeLags.Store(true)
-		l.m.log.WithLevel(levelOf(err)).Str("error", bridge.Redact(err.Error())).Msg("cannot read people without a number")
-	}
-	l.saveAll(ctx, append(facts, others...))
 }
 
 // saveAll saves data of the session in batches.

@@ -38,6 +38,7 @@ type link struct {
 	offline  *offline.Queue // stanzas that the network has stored
 	asking   atomic.Bool    // a second keepalive is pending
 	settings sync.Mutex     // held while chat settings are saved
+	book     addressBook
 
 	dialling chan struct{} // held by the one dial that whatsmeow is asked for
 
@@ -131,6 +132,7 @@ func (l *link) observer() session.Observer {
 			}
 		},
 		SyncKeyMissing: m.sync.missKey,
+		EntryRemoved:   l.entryRemoved,
 		Ended:          l.disconnected,
 		Received:       l.onReceived, Written: l.offline.OnWritten,
 	}

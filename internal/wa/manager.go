@@ -40,6 +40,7 @@ type Store interface {
 	// Damage returns the known damage, as an error with a sentence for users, or nil.
 	Damage() error
 	OwnerOf(ctx context.Context) (bridge.Owner, bool, error)
+	Contacts(ctx context.Context, q bridge.ContactQuery) (bridge.Page[bridge.KnownContact], error)
 }
 
 // Options configures a [Manager].

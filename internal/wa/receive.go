@@ -77,7 +77,7 @@ func (l *link) handle(evt any) (stored bool) {
 	case *events.BusinessName:
 		return l.saveAndFollowUp([]bridge.Fact{bridge.Contact{JID: convert.JID(e.JID), BusinessName: &e.NewBusinessName}})
 	case *events.Contact:
-		return l.saveAndFollowUp(convert.ContactFacts(e))
+		return l.saveNames(convert.ContactFacts(e))
 	case session.Moved:
 		return l.saveAndFollowUp([]bridge.Fact{bridge.IdentityChange(e)}) && l.follow(e)
 	case session.UsernameChanged:
@@ -88,7 +88,7 @@ func (l *link) handle(evt any) (stored bool) {
 		}
 		return l.saveAndFollowUp(convert.BlockFacts(e))
 	case *events.AppState:
-		return l.saveAndFollowUp(convert.LIDContactFacts(e.Index, e.SyncActionValue))
+		return l.saveNames(convert.LIDContactFacts(e.Index, e.SyncActionValue))
 	case *events.MarkChatAsRead:
 		return l.saveAndFollowUp(convert.MarkFacts(e))
 	case *events.Archive, *events.Pin, *events.Mute:

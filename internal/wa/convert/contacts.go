@@ -76,6 +76,29 @@ func LIDContactFacts(index []string, value *waSyncAction.SyncActionValue) []brid
 	return []bridge.Fact{bridge.Contact{JID: jid, Name: &name, Username: &username}}
 }
 
+// AddressBook returns the people in the entries of the account's address book. Entries under numbers
+// come last, because their names win.
+func AddressBook(entries []appstate.Mutation) []bridge.Contact {
+	var people, numbers []bridge.Contact
+	for _, entry := range entries {
+		for _, fact := range LIDContactFacts(entry.Index, entry.Action) {
+			people = append(people, fact.(bridge.Contact))
+		}
+		action := entry.Action.GetContactAction()
+		if len(entry.Index) < 2 || entry.Index[0] != appstate.IndexContact || action == nil {
+			continue
+		}
+		jid, name := ParseJID(entry.Index[1]), cmp.Or(action.GetFullName(), action.GetFirstName())
+		switch { // only the name, because the LID and the username may have changed since
+		case jid.Server() == bridge.ServerUser:
+			numbers = append(numbers, bridge.Contact{JID: jid, Name: &name})
+		case jid.IsPerson():
+			people = append(people, bridge.Contact{JID: jid, Name: &name})
+		}
+	}
+	return append(people, numbers...)
+}
+
 // Contact converts a person in the session.
 func Contact(jid types.JID, info types.ContactInfo) bridge.Contact {
 	return bridge.Contact{

@@ -17,6 +17,7 @@ import (
 	"github.com/rs/zerolog"
 	signallog "go.mau.fi/libsignal/logger"
 	"go.mau.fi/whatsmeow"
+	"go.mau.fi/whatsmeow/appstate"
 	waBinary "go.mau.fi/whatsmeow/binary"
 	"go.mau.fi/whatsmeow/proto/waWa6"
 	"go.mau.fi/whatsmeow/store"
@@ -75,6 +76,9 @@ type Observer struct {
 	CodeRefused func()
 	// SyncKeyMissing is called when a key of the account's state is missing.
 	SyncKeyMissing func()
+	// EntryRemoved is called when an entry of a collection of the account's state was removed, before
+	// whatsmeow emits the events of other changes that it received together with the removal.
+	EntryRemoved func(collection appstate.WAPatchName)
 	// Received receives each stanza from the network, before whatsmeow handles it.
 	Received func(node *waBinary.Node)
 	// Written receives each stanza before it is written to the network.
@@ -111,6 +115,7 @@ func (c *Client) guard(device *store.Device) {
 	device.Sessions, device.EventBuffer, device.Identities = c.store, c.store, c.store
 	device.SenderKeys, device.MsgSecrets = c.store, c.store
 	device.LIDs = &lidTap{LIDStore: device.LIDs, learned: c.observer.Learned}
+	device.AppState = stateTap{device.AppState, c.observer.EntryRemoved}
 	device.PrivacyTokens, device.NCTSalt = tokenTap{device.PrivacyTokens}, saltTap{device.NCTSalt}
 }
 

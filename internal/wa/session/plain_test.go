@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"go.mau.fi/whatsmeow"
+	"go.mau.fi/whatsmeow/appstate"
 	"go.mau.fi/whatsmeow/store"
 	"go.mau.fi/whatsmeow/types"
 	"go.mau.fi/whatsmeow/types/events"
@@ -22,11 +23,12 @@ import (
 // bridged's settings.
 type plainClient struct {
 	*whatsmeow.Client
-	device *simnet.Device
-	phone  *simnet.Phone
-	friend *simnet.Phone
-	log    *recordedLog
-	store  *recordedStore
+	device  *simnet.Device
+	phone   *simnet.Phone
+	friend  *simnet.Phone
+	log     *recordedLog
+	store   *recordedStore
+	removed chan appstate.WAPatchName // the collections of removed entries
 
 	mu       sync.Mutex
 	onText   func(id string) bool // the handler of messages and of calls; guarded by mu
@@ -41,12 +43,13 @@ func newPlainClient(t *testing.T) *plainClient {
 		t.Fatal(err)
 	}
 	t.Cleanup(network.Close)
-	c := &plainClient{log: new(recordedLog), onText: func(string) bool { return true }}
+	c := &plainClient{log: new(recordedLog), removed: make(chan appstate.WAPatchName, 16), onText: func(string) bool { return true }}
 	c.phone = plainPhone(t, network, "15550100200", "Alex")
 	c.friend = plainPhone(t, network, "15550100301", "Sam")
 	device := simnet.NewDevice(waLog.Noop)
 	c.store = &recordedStore{SessionStore: device.Sessions, EventBuffer: device.EventBuffer, IdentityStore: device.Identities}
 	device.Sessions, device.EventBuffer, device.Identities = c.store, c.store, c.store
+	device.AppState = stateTap{device.AppState, func(name appstate.WAPatchName) { c.removed <- name }}
 	c.Client = whatsmeow.NewClient(device, c.log)
 	c.SynchronousAck = true
 	c.EnableDecryptedEventBuffer = true

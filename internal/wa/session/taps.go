@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 
+	"go.mau.fi/whatsmeow/appstate"
 	"go.mau.fi/whatsmeow/store"
 	"go.mau.fi/whatsmeow/types"
 
@@ -88,4 +89,21 @@ type saltTap struct{ store.NCTSaltStore }
 // PutNCTSalt stores the salt.
 func (t saltTap) PutNCTSalt(ctx context.Context, salt []byte) error {
 	return noted(ctx, t.NCTSaltStore.PutNCTSalt(ctx, salt))
+}
+
+// stateTap reports removals from the state that the account's devices share. whatsmeow emits no events
+// for them.
+type stateTap struct {
+	store.AppStateStore
+	removed func(collection appstate.WAPatchName)
+}
+
+// DeleteAppStateMutationMACs forgets removed entries. It reports them even if that fails, because
+// whatsmeow has stored the new version of the collection before and does not apply the removal again.
+func (t stateTap) DeleteAppStateMutationMACs(ctx context.Context, name string, indexMACs [][]byte) error {
+	err := t.AppStateStore.DeleteAppStateMutationMACs(ctx, name, indexMACs)
+	if len(indexMACs) > 0 && t.removed != nil {
+		t.removed(appstate.WAPatchName(name))
+	}
+	return err
 }

@@ -94,7 +94,7 @@ func TestQuirk_TheAddressBookOfLIDsIsInEventsAndCanBeReadWhole(t *testing.T) {
 		t.Errorf("the change says %+v", contact)
 	}
 	whole, err := clientOf(c).AddressBook(ctx)
-	if err != nil || len(whole) != 1 || *whole[0].(bridge.Contact).Username != "dora.d" {
+	if err != nil || len(whole.People) != 1 || *whole.People[0].Username != "dora.d" {
 		t.Errorf("the address book is %+v, %v", whole, err)
 	}
 	if version() != 2 {

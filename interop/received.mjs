@@ -1,5 +1,5 @@
 // From Baileys to bridged, in direct chats.
-import { deepEqual, equal, notEqual, ok } from "node:assert/strict";
+import { deepEqual, equal, ok } from "node:assert/strict";
 import { addons } from "./addons.mjs";
 import { business } from "./business.mjs";
 import { check } from "./table.mjs";
@@ -81,7 +81,7 @@ export async function received({ bridge, owner, anna, ben, files }) {
     image: [{ image: files["picture.jpg"], caption: "look", width: 160, height: 100 }, "picture.jpg", { caption: "look", width: 160, height: 100, mimetype: "image/jpeg" }],
     video: [{ video: files["clip.mp4"], caption: "watch" }, "clip.mp4", { caption: "watch", mimetype: "video/mp4" }],
     "round video": [{ video: files["clip.mp4"], ptv: true }, "clip.mp4", { mimetype: "video/mp4" }, "video"],
-    GIF: [{ video: files["clip.mp4"], gifPlayback: true }, "clip.mp4", { mimetype: "video/mp4" }, "video"],
+    GIF: [{ video: files["clip.mp4"], gifPlayback: true }, "clip.mp4", { mimetype: "video/mp4", gif: true }, "video"],
     audio: [{ audio: files["voice.ogg"], mimetype: "audio/ogg; codecs=opus", seconds: 3 }, "voice.ogg", { ptt: false, durationSec: 3 }],
     voice: [{ audio: files["voice.ogg"], mimetype: "audio/ogg; codecs=opus", seconds: 3, ptt: true }, "voice.ogg", { ptt: true, durationSec: 3 }, "audio"],
     document: [{ document: files["page.pdf"], mimetype: "application/pdf", fileName: "a page.pdf" }, "page.pdf", { fileName: "a page.pdf", mimetype: "application/pdf" }],
@@ -97,11 +97,19 @@ export async function received({ bridge, owner, anna, ben, files }) {
       deepEqual(await bridge.file(got), files[file]);
     });
   }
-  await check(subject, "view-once image", async () => {
-    const got = await message({ image: files["picture.jpg"], caption: "once", viewOnce: true });
-    equal(got.media?.type ?? "image", "image");
-    notEqual(got.messageType, "undecryptable");
-  });
+  const viewOnce = {
+    image: [{ image: files["picture.jpg"], caption: "once" }, "picture.jpg"],
+    video: [{ video: files["clip.mp4"] }, "clip.mp4"],
+    audio: [{ audio: files["voice.ogg"], mimetype: "audio/ogg; codecs=opus", seconds: 3, ptt: true }, "voice.ogg"],
+  };
+  for (const [type, [content, file]] of Object.entries(viewOnce)) {
+    await check(subject, `view-once ${type}`, async () => {
+      const got = await message({ ...content, viewOnce: true });
+      equal(got.viewOnce, true);
+      equal(got.media.type, type);
+      deepEqual(await bridge.file(got), files[file]);
+    });
+  }
 
   await check(subject, "location", async () => {
     const got = await message({ location: { degreesLatitude: 52.5163, degreesLongitude: 13.3777, name: "Gate", address: "Square 1" } });
@@ -171,6 +179,12 @@ export async function received({ bridge, owner, anna, ben, files }) {
     const got = await message({ text: "gone tomorrow" }, { ephemeralExpiration: 86_400 });
     equal(got.content, "gone tomorrow");
     ok(got.expiresAt, "no time at which it disappears");
+  });
+  await check(subject, "disappearing messages switched on and off, as the chat shows", async () => {
+    for (const seconds of [604_800, 0]) {
+      await anna.send(to, { disappearingMessagesInChat: seconds || false });
+      await bridge.chat(anna.pn, (c) => c.disappearingSeconds === seconds);
+    }
   });
   await check(subject, "disappearing messages switched on: the answer disappears too", async () => {
     await anna.send(to, { disappearingMessagesInChat: 86_400 });

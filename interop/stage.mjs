@@ -69,6 +69,8 @@ export class Bridge {
   token = "a-token-for-interoperability";
   #messages = new Map(); // by id
   #groups = new Map(); // by JID
+  #chats = new Map(); // by JID
+  #labels = new Map(); // by id
   #calls = new Map(); // by id
   #asked = new Map(); // by group, change of the request to join, and JID
   #changed = [];
@@ -145,6 +147,12 @@ export class Bridge {
     return (await this.call("POST", `/api/messages/${route}`, body)).msgId;
   }
 
+  // change calls a route of a message in a chat.
+  change = (method, jid, id, action, body) => this.call(method, `/api/chats/${encodeURIComponent(jid)}/messages/${id}${action}`, body);
+
+  // changeChat calls a route of a chat.
+  changeChat = (method, jid, action, body) => this.call(method, `/api/chats/${encodeURIComponent(jid)}${action}`, body);
+
   // file downloads the file of a message.
   async file(message) {
     const answer = await this.request("GET", message.media.downloadUrl);
@@ -159,6 +167,8 @@ export class Bridge {
         this.#cursor = page.nextCursor ?? this.#cursor;
         for (const event of page.events) {
           if (event.group) this.#groups.set(event.chatJid, event.group);
+          if (event.chat) this.#chats.set(event.chatJid, event.chat);
+          if (event.label) this.#labels.set(event.label.id, event.label);
           if (event.call) this.#calls.set(event.call.id, event.call);
           for (const [what, people] of Object.entries(event.joinRequests ?? {})) for (const { jid } of people) this.#asked.set(`${event.chatJid} ${what} ${jid}`, event.id);
           if (event.message) this.#messages.set(event.message.msgId, { ...event.message, chatJid: event.chatJid });
@@ -184,6 +194,12 @@ export class Bridge {
 
   // group waits until a stored group is as wanted.
   group = (jid, wanted) => this.#until(this.#groups, jid, wanted);
+
+  // chat waits until a chat has changed and is as wanted.
+  chat = (jid, wanted) => this.#until(this.#chats, jid, wanted);
+
+  // label waits until a label has changed and is as wanted.
+  label = (id, wanted) => this.#until(this.#labels, id, wanted);
 
   // telephone waits until a call is in a state.
   telephone = (id, state) => this.#until(this.#calls, id, (call) => call.state === state);

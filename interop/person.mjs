@@ -17,11 +17,18 @@ export function trust(rootKey) {
   WA_CERT_DETAILS.PUBLIC_KEY = Buffer.from(rootKey, "base64");
 }
 
+// shared names Baileys' events about what the devices of an account share.
+const shared = ["chats.update", "contacts.upsert", "labels.association", "labels.edit", "messages.delete"];
+
+// itemsOf returns what such an event is about.
+const itemsOf = (content) => (Array.isArray(content) ? content : content.keys ?? [content]);
+
 export class Person {
   messages = new Map(); // by id, in order
   updates = []; // of messages: edits, deletions, delivery
   reactions = [];
   calls = [];
+  changes = []; // of what the account's devices share
   #contents = new Map(); // of sent messages, by id
   #changed = [];
 
@@ -61,6 +68,7 @@ export class Person {
     ev.on("messages.upsert", ({ messages }) => this.#note(() => messages.forEach((m) => m.message && this.messages.set(m.key.id, m))));
     ev.on("messages.update", (updates) => this.#note(() => this.updates.push(...updates)));
     ev.on("call", (calls) => this.#note(() => this.calls.push(...calls)));
+    for (const event of shared) ev.on(event, (content) => this.#note(() => this.changes.push(...itemsOf(content).map((what) => ({ event, what })))));
     ev.on("messages.reaction", (reactions) => this.#note(() => this.reactions.push(...reactions)));
   }
 
@@ -127,6 +135,11 @@ export class Person {
   }
 
   message = (id) => this.#until(() => this.messages.get(id));
+  // that waits for a message that is as wanted.
+  that = (wanted) => this.#until(() => [...this.messages.values()].find(wanted));
+  // change waits for an event of Baileys that is as wanted.
+  change = async (event, wanted) => (await this.#until(() => this.changes.find((c) => c.event === event && wanted(c.what)))).what;
+  starred = (id, is) => this.#until(() => this.updates.some((u) => u.key.id === id && u.update.starred === is));
   // delivered waits until a message has been delivered. Baileys reports
   // that as an update, or in the message itself if both come at once.
   delivered = (id) => this.#until(() => this.messages.get(id)?.status >= 3 || this.updates.some((u) => u.key.id === id && u.update.status >= 3));

@@ -1,6 +1,8 @@
 // From bridged to Baileys, in direct chats, and what becomes of the messages.
 import { deepEqual, equal, ok } from "node:assert/strict";
+import { proto } from "baileys";
 import { check } from "./table.mjs";
+import { openVote } from "./vote.mjs";
 
 const textOf = (content) => content.extendedTextMessage?.text ?? content.conversation;
 
@@ -47,6 +49,7 @@ export async function sent({ network, bridge, owner, anna, ben, files }) {
   const media = {
     image: ["picture.jpg", { caption: "look" }, "imageMessage", { caption: "look", mimetype: "image/jpeg", width: 160, height: 100 }, "image", ["jpegThumbnail"]],
     video: ["clip.mp4", { caption: "watch" }, "videoMessage", { caption: "watch", mimetype: "video/mp4", seconds: 2 }],
+    GIF: ["clip.mp4", { gif: true }, "videoMessage", { gifPlayback: true }, "video"],
     voice: ["voice.ogg", { ptt: true }, "audioMessage", { ptt: true, seconds: 3 }, "audio", ["waveform"]],
     audio: ["voice.ogg", {}, "audioMessage", { seconds: 3 }],
     document: ["page.pdf", { fileName: "a page.pdf" }, "documentMessage", { fileName: "a page.pdf", mimetype: "application/pdf" }],
@@ -60,6 +63,35 @@ export async function sent({ network, bridge, owner, anna, ben, files }) {
       deepEqual(await anna.file(await anna.message(id)), files[file]);
     });
   }
+  const viewOnce = {
+    image: ["picture.jpg", "imageMessage", "viewOnceMessageV2"],
+    video: ["clip.mp4", "videoMessage", "viewOnceMessageV2"],
+    audio: ["voice.ogg", "audioMessage", "viewOnceMessageV2Extension"],
+  };
+  for (const [type, [file, field, wrapper]] of Object.entries(viewOnce)) {
+    await check(subject, `view-once ${type}`, async () => {
+      const { id, content } = await send("send-media", { url: network.fileURL(file), type, viewOnce: true, ...(type === "audio" && { ptt: true }) });
+      equal(content[field].viewOnce, true);
+      equal(content[field].jpegThumbnail?.length ?? 0, 0);
+      const got = await anna.message(id);
+      ok(got.message[wrapper], Object.keys(got.message).join());
+      deepEqual(await anna.file(got), files[file]);
+    });
+  }
+  await check(subject, "album", async () => {
+    const items = [["picture.jpg", "image", "one"], ["clip.mp4", "video", "two"]];
+    const album = await bridge.call("POST", "/api/messages/send-album", { jid: anna.pn, items: items.map(([file, type, caption]) => ({ url: network.fileURL(file), type, caption })) });
+    const { expectedImageCount, expectedVideoCount } = (await anna.content(album.msgId)).albumMessage;
+    deepEqual([expectedImageCount, expectedVideoCount], [1, 1]);
+    for (const [i, [file, type, caption]] of items.entries()) {
+      const got = await anna.message(album.items[i].msgId);
+      const { associationType, parentMessageKey } = got.message.messageContextInfo.messageAssociation;
+      equal(associationType, proto.MessageAssociation.AssociationType.MEDIA_ALBUM);
+      equal(parentMessageKey.id, album.msgId);
+      equal((await anna.content(got.key.id))[`${type}Message`].caption, caption);
+      deepEqual(await anna.file(got), files[file]);
+    }
+  });
   await check(subject, "PNG, as the JPEG that phones show", async () => {
     const { id, content } = await send("send-media", { url: network.fileURL("picture.png"), type: "image" });
     equal(content.imageMessage.mimetype, "image/jpeg");
@@ -84,6 +116,35 @@ export async function sent({ network, bridge, owner, anna, ben, files }) {
     const poll = content.pollCreationMessageV3 ?? content.pollCreationMessage;
     equal(poll.name, "When?");
     deepEqual(poll.options.map((o) => o.optionName), ["Saturday", "Sunday"]);
+  });
+
+  await check(subject, "votes in a poll from Baileys", async () => {
+    const values = ["Hill", "Lake"];
+    const { key: { id } } = await anna.send(owner.pn, { poll: { name: "Where?", values, selectableCount: 0 } });
+    await bridge.message(id);
+    const seen = new Set();
+    for (const options of [["Lake"], ["Hill", "Lake"], []]) {
+      await bridge.change("POST", anna.pn, id, "/vote", { options });
+      const got = await anna.that((m) => m.message.pollUpdateMessage?.pollCreationMessageKey.id === id && !seen.has(m.key.id));
+      seen.add(got.key.id);
+      deepEqual(openVote(got.message.pollUpdateMessage, owner, anna, await anna.message(id), values), options);
+    }
+  });
+  await check(subject, "message pinned and unpinned", async () => {
+    const { PIN_FOR_ALL, UNPIN_FOR_ALL } = proto.Message.PinInChatMessage.Type;
+    const { id } = await send("send", { text: "pin this" });
+    const pin = (type) => anna.that(({ message: { pinInChatMessage: pin } }) => pin?.key.id === id && pin.type === type);
+    await bridge.change("POST", anna.pn, id, "/pin", { duration: "7d" });
+    equal((await pin(PIN_FOR_ALL)).message.messageContextInfo.messageAddOnDurationInSecs, 604_800);
+    await bridge.change("DELETE", anna.pn, id, "/pin");
+    await pin(UNPIN_FOR_ALL);
+  });
+  await check(subject, "disappearing messages switched on and off", async () => {
+    for (const seconds of [604_800, 0]) {
+      const known = new Set(anna.changes.map((c) => c.what));
+      await bridge.changeChat("PATCH", anna.pn, "", { disappearingSeconds: seconds });
+      await anna.change("chats.update", (c) => !known.has(c) && "ephemeralExpiration" in c && (c.ephemeralExpiration ?? 0) === seconds);
+    }
   });
 
   const forwarded = {

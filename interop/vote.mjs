@@ -1,5 +1,6 @@
 // A vote in a poll, which Baileys can read but not send.
 import { createHash } from "node:crypto";
+import { decryptPollVote } from "baileys";
 import { field, encrypt } from "./encrypt.mjs";
 
 // voteForms lists the forms of the voter's and the creator's address that the
@@ -28,4 +29,21 @@ export async function vote(voter, creator, chat, poll, choices, forms, named = c
   const encrypted = encrypt(poll, "Poll Vote", author, formOf(voter, forms.voter), plain);
   const pollCreationMessageKey = { remoteJid: named, fromMe: false, id: poll.key.id, participant: chat.endsWith("@g.us") ? author : undefined };
   return voter.relay(chat, { pollUpdateMessage: { pollCreationMessageKey, vote: encrypted, senderTimestampMs: Date.now() } });
+}
+
+// openVote returns the chosen options of a vote in a poll, as Baileys decrypts it. It fails
+// if the vote is encrypted in none of the forms.
+export function openVote(update, voter, creator, poll, options) {
+  for (const form of voteForms) {
+    try {
+      const { selectedOptions } = decryptPollVote(update.vote, {
+        pollCreatorJid: formOf(creator, form.creator), voterJid: formOf(voter, form.voter),
+        pollMsgId: poll.key.id, pollEncKey: poll.message.messageContextInfo.messageSecret,
+      });
+      return options.filter((o) => selectedOptions.some((hash) => sha256(o).equals(hash)));
+    } catch {
+      // The next form may fit.
+    }
+  }
+  throw new Error("the vote cannot be decrypted");
 }

@@ -13,6 +13,7 @@ import { group } from "./group.mjs";
 import { joining } from "./joining.mjs";
 import { calls } from "./calls.mjs";
 import { own } from "./own.mjs";
+import { synced } from "./synced.mjs";
 import { hidden } from "./hidden.mjs";
 
 const [work, control] = process.argv.slice(2);
@@ -53,6 +54,7 @@ await group(cast, false);
 await joining(cast);
 await calls(cast);
 await own(cast);
+await synced(cast);
 await hidden(cast, person("4915100000004", "Carla"));
 
 await check("away", "messages sent while bridged was stopped", async () => {

@@ -4,6 +4,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -83,6 +84,29 @@ func TestChats_Labels(t *testing.T) {
 		if len(*all) == 0 || (*all)[0].method != method || (*all)[0].path != "/api/chats/"+grace+"/labels/"+id {
 			t.Errorf("%s: %+v", change, *all)
 		}
+	}
+}
+
+// The form of a message's labels changes what was chosen or removed in it, and nothing else.
+func TestChats_LabelsOfAMessage(t *testing.T) {
+	t.Parallel()
+	base := "/api/chats/" + grace + "/messages/M1/labels/"
+	s, all := overAPI(t, map[string]http.HandlerFunc{
+		"/api/labels": replies(`{"labels":[{"id":"6","name":"Late","color":0},{"id":"7","name":"New","color":1},{"id":"8","name":"Paid","color":2},{"id":"9","name":"Sent","color":3}]}`),
+		base + "7":    replies(`{"ok":true}`), base + "8": replies(`{"ok":true}`),
+	})
+	token := s.logIn().csrf()
+	*all = nil
+	form := url.Values{"csrf": {token}, "before": {"6", "7"}, "label": {"6", "8", "5"}}
+	s.do(http.MethodPost, gracePath+"/messages/M1/labels", form).want(t, http.StatusSeeOther, gracePath)
+	var changed []string
+	for _, call := range *all {
+		if call.method != http.MethodGet {
+			changed = append(changed, call.method+" "+call.path)
+		}
+	}
+	if want := []string{"DELETE " + base + "7", "PUT " + base + "8"}; !slices.Equal(changed, want) {
+		t.Errorf("changed %v, want %v", changed, want)
 	}
 }
 

@@ -38,7 +38,7 @@ async function submit(form, submitter) {
 
 if (dialog) {
   document.addEventListener("click", (event) => {
-    const link = event.target.closest('#message-menu a[href^="?delete="], #message-menu a[href^="?pin="]');
+    const link = event.target.closest('#message-menu a[href^="?delete="], #message-menu a[href^="?pin="], #message-menu a[href^="?labels="]');
     if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
     open(link);

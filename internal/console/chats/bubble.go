@@ -36,6 +36,7 @@ type bubble struct {
 	Can              string   // what keys do with it: reply, react, edit
 	Choices          *choices // of a business
 	Marks            []mark
+	Chips            []bridge.Label
 	Tick             *Tick
 	Kind             string // in words, for messages without other content
 	Curl             string
@@ -45,6 +46,7 @@ type bubble struct {
 	Deletable        bool // for everyone; own messages only
 	DeletableHere    bool // on the account's own devices
 	Pinnable         bool
+	Labelable        bool // set for the menu alone
 	Votable          bool
 	Transcribable    bool // on request
 	IsLongTranscript bool
@@ -94,13 +96,18 @@ func bubbles(req *frame.Request, chat bridge.Chat, chats []bridge.Chat, messages
 	if err != nil {
 		return nil, err
 	}
+	labels, err := labelsFor(req, messages)
+	if err != nil {
+		return nil, err
+	}
 	messages, parts := gather(messages)
 	shown, clock := make([]bubble, len(messages)), req.Clock()
 	for i, m := range messages {
 		b := actionable(req, newBubble(m, n, clock), chat.JID)
+		b.Chips = labels.Of(m.Labels)
 		for _, part := range parts[m.ID] {
 			shown := actionable(req, newBubble(part, n, clock), chat.JID)
-			shown.InAlbum = true
+			shown.InAlbum, shown.Chips = true, labels.Of(part.Labels)
 			b.Pictures = append(b.Pictures, shown)
 		}
 		b.More = max(0, len(b.Pictures)-shownParts)

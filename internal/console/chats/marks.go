@@ -14,7 +14,7 @@ import (
 // change is the form of a change of a message. The script loads it from the address with the message's id
 // and shows it as a dialog.
 type change struct {
-	Kind string // edit, delete or pin
+	Kind string // edit, delete, pin or labels
 	Path string // of the form
 	Back string // the chat
 	Key  string // idempotency key
@@ -22,11 +22,14 @@ type change struct {
 	Old  string // its whole text
 	All  bool   // whether it can be deleted for everyone
 	Me   bool   // whether it can be deleted on the account's own devices
+
+	Labels view.Labels
+	Has    []string // the ids of its labels
 }
 
 // changeOf returns the requested form; nil for none.
 func changeOf(req *frame.Request, chat bridge.JID) (*change, error) {
-	for _, kind := range []string{"edit", "delete", "pin"} {
+	for _, kind := range []string{"edit", "delete", "pin", "labels"} {
 		id := req.URL.Query().Get(kind)
 		if id == "" || !req.Sends() {
 			continue
@@ -35,7 +38,11 @@ func changeOf(req *frame.Request, chat bridge.JID) (*change, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &change{Kind: kind, Path: messagePath(chat, m.ID) + "/" + kind, Back: view.ChatPath(chat), Key: frame.NewKey(), Text: view.Summary(m), Old: m.Content, All: m.FromMe && m.Deletable(req.Now(), false) == nil, Me: m.DeletableForMe() == nil}, nil
+		labels, err := req.Labels()
+		if err != nil {
+			return nil, err
+		}
+		return &change{Labels: labels, Has: m.Labels, Kind: kind, Path: messagePath(chat, m.ID) + "/" + kind, Back: view.ChatPath(chat), Key: frame.NewKey(), Text: view.Summary(m), Old: m.Content, All: m.FromMe && m.Deletable(req.Now(), false) == nil, Me: m.DeletableForMe() == nil}, nil
 	}
 	return nil, nil
 }

@@ -16,7 +16,12 @@ func ShowMenu(req *frame.Request) error {
 	if err != nil {
 		return err
 	}
+	labels, err := req.Labels()
+	if err != nil {
+		return err
+	}
 	b := shown[0]
+	b.Labelable = len(labels) > 0 && b.Actions && b.Markable("labelled") == nil
 	if req.Administers() {
 		b.Curl = view.Curl("GET", "/api/chats/"+req.Chat.Escaped()+"/messages/"+bridge.PathID(b.ID), nil)
 	}

@@ -23,6 +23,44 @@ func wantLabels(t *testing.T, v Visited, want ...string) {
 	})
 }
 
+// The menu of a message leads to its labels, which show in its bubble and on the phone.
+func TestConsoleChats_LabelsOfAMessage(t *testing.T) {
+	AtBothWidths(t, func(t *testing.T, width int64) {
+		v := visitAs(t, width)
+		id := Say(t, v.Ben, v.Owner.PN(), "Two loaves, please")
+		v.WantStored(v.Ben, "Two loaves")
+		for label, name := range map[string]string{"7": "Paid " + strings.Repeat("in full ", 10), "8": "New"} {
+			if err := v.Owner.EditLabel(Within(t), label, name, 2); err != nil {
+				t.Fatal(err)
+			}
+		}
+		v.OpenChat(v.Ben.PN())
+		v.WaitFor(`document.querySelectorAll(".label-filter a").length === 2`)
+		choose := func(chips string, want ...string) {
+			t.Helper()
+			v.ClickIt(inMessage("Two loaves", ".msg-menu"))
+			v.ClickOn(`#message-menu a[href^="?labels="]`)
+			v.WaitFor(`document.querySelector("#change[open] [name=label]")`)
+			v.WantInside("the labels to choose from", "#change *")
+			v.ClickOn(`#change label:has([value="7"])`)
+			v.ClickOn("#change button.primary")
+			Eventually(t, func() error {
+				got, err := v.Owner.LabelsOf(Within(t), v.Ben.PN(), id)
+				if err == nil && !slices.Equal(got, want) {
+					err = fmt.Errorf("the phone shows %v, want %v", got, want)
+				}
+				return err
+			})
+			v.WaitFor(`[...document.querySelectorAll(".bubble .label-chip")].map(one => one.textContent.slice(0, 4)).join() === ` + JsString(chips))
+		}
+		choose("Paid", "7")
+		v.WantSeen(".bubble:has(.label-chip)")
+		v.WantInside("the bubble", ".bubble, .bubble .label-chip")
+		choose("")
+		v.WantNoFaults()
+	})
+}
+
 // Labels show on the rows of their chats and in their info. The menus of a chat add and remove them, on the
 // phone too, and a filter shows the chats of one. Accounts without labels see nothing of them.
 func TestConsoleChats_Labels(t *testing.T) {

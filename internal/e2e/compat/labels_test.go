@@ -5,8 +5,11 @@ import (
 	"slices"
 	"testing"
 
+	"go.mau.fi/whatsmeow/types"
+
 	"bridged/internal/bridge"
 	. "bridged/internal/e2e/harness"
+	"bridged/internal/simnet"
 )
 
 // Labels as WAHA's and Evolution's clients create them and put them on chats: the owner's phone shows them.
@@ -79,6 +82,9 @@ func TestCompat_Profile(t *testing.T) {
 	ask := func(name, method, path, body string, status int, reads map[string]any) compatCase {
 		return compatCase{name, CompatRequest{Method: method, Address: base + path, Header: map[string]string{"X-Api-Key": e.key, "Content-Type": "application/json"}, Body: body}, status, reads}
 	}
+	if err := s.Friend.Client().SetStatusMessage(Within(t), types.SetStatusInput{Text: new("At the lake")}); err != nil {
+		t.Fatal(err)
+	}
 	picture := InBase64(Portrait(t, 300, 90))
 	shows := func(about string, hasPicture bool) {
 		t.Helper()
@@ -94,13 +100,28 @@ func TestCompat_Profile(t *testing.T) {
 		ask("a picture", "PUT", "/default/profile/picture", `{"file":{"mimetype":"image/jpeg","filename":"a.jpg","data":"`+picture+`"}}`, 200, map[string]any{"success": true}),
 		ask("a picture by address", "PUT", "/default/profile/picture", `{"file":{"url":"https://example.com/a.png"}}`, 400, map[string]any{"message": ".*does not fetch pictures.*"}),
 		ask("a name", "PUT", "/default/profile/name", `{"name":"Olga at work"}`, 200, map[string]any{"success": true}),
-		ask("of a friend", "GET", "/contacts/about?contactId=15550100301@c.us", "", 200, map[string]any{"about": nil}),
+		ask("of a friend", "GET", "/contacts/about?contactId=15550100301@c.us", "", 200, map[string]any{"about": "At the lake"}),
 		{"without the scope to manage", CompatRequest{Method: "PUT", Address: base + "/default/profile/name", Header: map[string]string{"X-Api-Key": s.Full}, Body: `{"name":"Eve"}`}, 403, nil},
 	})
 	shows("at work", true)
-	check(s, t, []compatCase{ask("no picture", "DELETE", "/default/profile/picture", "", 200, map[string]any{"success": true})})
+	check(s, t, []compatCase{
+		ask("the profile after it", "GET", "/default/profile", "", 200, map[string]any{"picture": "data:image/jpeg;base64,.+"}),
+		ask("no picture", "DELETE", "/default/profile/picture", "", 200, map[string]any{"success": true}),
+		ask("the profile without it", "GET", "/default/profile", "", 200, map[string]any{"picture": nil}),
+	})
 	shows("at work", false)
 
+	if own := e.call(t, 200, "POST", "chat/fetchProfile", "", ""); At(own, "wuid") != string(NumberOf(s.Owner)) || At(own, "numberExists") != true || At(own, "status") != "at work" {
+		t.Errorf("the own profile is %v", own)
+	}
+	shop := NewPhone(t, s.Network, simnet.PhoneOptions{Number: "15550100302", Name: "Corner Shop", Business: true})
+	shop.SetBusiness(simnet.BusinessProfile{Description: "All that you need", Email: "us@shop.example", Websites: []string{"https://shop.example"}}, true)
+	if err := s.Device.WaitAcknowledged(Within(t), Must(shop.SendText(Within(t), s.Owner.PN(), "hello"))(t)); err != nil {
+		t.Fatal(err)
+	}
+	if shown := e.call(t, 200, "POST", "chat/fetchProfile", "", `{"number":"15550100302"}`); At(shown, "isBusiness") != true || At(shown, "email") != "us@shop.example" || At(shown, "website") != "https://shop.example" {
+		t.Errorf("the shop's profile is %v", shown)
+	}
 	for _, one := range [][3]string{
 		{"POST", "chat/updateProfileStatus", `{"status":""}`}, {"POST", "chat/updateProfileName", `{"name":"Olga"}`}, {"PUT", "chat/updateProfilePicture", `{"picture":"` + picture + `"}`},
 	} {
@@ -111,9 +132,6 @@ func TestCompat_Profile(t *testing.T) {
 	shows("", true)
 	e.call(t, 200, "DELETE", "chat/removeProfilePicture", "", "")
 	shows("", false)
-	if own := e.call(t, 200, "POST", "chat/fetchProfile", "", ""); At(own, "wuid") != string(NumberOf(s.Owner)) || At(own, "numberExists") != true {
-		t.Errorf("the own profile is %v", own)
-	}
 	privacy := func() any { return e.call(t, 200, "GET", "chat/fetchPrivacySettings", "", "") }
 	if now := privacy(); At(now, "last") != "all" || At(now, "readreceipts") != "all" {
 		t.Errorf("the settings are %v", now)

@@ -119,7 +119,7 @@ func TestDocs_LinksLeadSomewhere(t *testing.T) {
 func allPages(t *testing.T) []string {
 	t.Helper()
 	return append(documents(t), "../../../CONTRIBUTING.md", "../../../SECURITY.md", "../../../CHANGELOG.md",
-		"../../../integrations/chatwoot/README.md", "../../../integrations/n8n/README.md", "../../../integrations/agents.md", "../../../deploy/accounts/README.md")
+		"../../../integrations/chatwoot/README.md", "../../../integrations/n8n/README.md", "../../../integrations/agents.md", "../../../integrations/compatibility.md", "../../../deploy/accounts/README.md", "../../../deploy/README.md")
 }
 
 // Names of tests on pages: in the text, and in commands that run them.

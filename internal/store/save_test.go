@@ -38,7 +38,7 @@ func TestMessage_ShowsEveryFieldThatWasSaved(t *testing.T) {
 	if diff := cmp.Diff(want, message(t, s, club, "A1")); diff != "" {
 		t.Error(diff)
 	}
-	want.Raw, want.ViewOnce, want.Expiration, want.Media.Ref = nil, false, 0, bridge.MediaRef{}
+	want.Raw, want.Expiration, want.Media.Ref = nil, 0, bridge.MediaRef{}
 	if diff := cmp.Diff([]bridge.Message{want}, historyOf(t, s, club)); diff != "" {
 		t.Error(diff)
 	}

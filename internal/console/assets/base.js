@@ -49,12 +49,27 @@ export async function again(call, times = 3) {
   }
 }
 
-// load fetches a page as a document.
+let pressed; // a promise that ends when no button of the mouse and no finger is down any more
+let release;
+addEventListener("pointerdown", () => (pressed ??= new Promise((resolve) => (release = resolve))), true);
+for (const type of ["pointerup", "pointercancel", "dragend", "blur"]) {
+  addEventListener(type, () => {
+    setTimeout(() => { // after the click
+      pressed = undefined;
+      release?.();
+    });
+  }, type !== "blur"); // of the window alone
+}
+
+// load fetches a page as a document. It waits while something is pressed, because a click is lost if its element is
+// replaced before the release.
 export async function load(path, signal) {
   const response = await fetch(path, { headers: { Accept: "text/html" }, signal });
   if (response.redirected && response.url.startsWith(new URL("../login", location.origin + root).href)) location.reload();
   if (!response.ok) throw new Error("The page couldn’t be loaded.");
-  return new DOMParser().parseFromString(await response.text(), "text/html");
+  const page = new DOMParser().parseFromString(await response.text(), "text/html");
+  await pressed;
+  return page;
 }
 
 // randomKey returns a key for a send. crypto.randomUUID needs TLS.

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 
 	"bridged/internal/bridge"
@@ -116,6 +117,31 @@ func TestConsole_Votes(t *testing.T) {
 		voted("What", what, "Tent", "Map")
 		v.FaultsOf(502)
 	})
+}
+
+// A message that changes while the mouse's button is down is replaced after the click: it would be lost.
+func TestConsole_ClicksWhatChangesMeanwhile(t *testing.T) {
+	t.Parallel()
+	v := Chatting(t, 1280)
+	poll := Must(v.Ben.SendPoll(Within(t), v.Owner.PN(), "When do we go?", []string{"Saturday", "Sunday"}, 1))(t)
+	v.WaitFor(`document.querySelector(".option")`)
+	v.WantSeen(".option")
+	v.Run(`(real => { window.fetch = async (...request) => {
+		const answer = await real(...request);
+		if ((await answer.clone().text()).includes("👍")) document.body.dataset.fetched = "yes";
+		return answer;
+	}; })(fetch)`)
+	at := v.Middle(".option")
+	mouse := func(kind input.DispatchMouseEventType) {
+		CallBrowser(v.Browser, input.DispatchMouseEvent, input.DispatchMouseEventParams{Type: kind, X: at[0], Y: at[1], Button: input.MouseButtonLeft, ClickCount: 1})
+	}
+	mouse(input.DispatchMouseEventTypeMousePressed)
+	Must(v.Ben.ReactTo(Within(t), v.Owner.PN(), v.Ben.PN(), poll, "👍"))(t)
+	v.WaitFor(`document.body.dataset.fetched`)
+	Evaluate[bool](v.Browser, `new Promise(resolve => requestAnimationFrame(() => requestAnimationFrame(() => resolve(true))))`)
+	mouse(input.DispatchMouseEventTypeMouseReleased)
+	v.WaitFor(`document.querySelector(".option.own") && document.querySelector("#messages").textContent.includes("👍")`)
+	v.WantNoFaults()
 }
 
 // TestConsole_ShowsAGroupBeforeJoining follows an invite link in a text, and one that is typed.

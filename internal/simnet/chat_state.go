@@ -6,7 +6,9 @@ import (
 	"time"
 
 	"go.mau.fi/whatsmeow/appstate"
+	"go.mau.fi/whatsmeow/proto/waSyncAction"
 	"go.mau.fi/whatsmeow/types"
+	"google.golang.org/protobuf/proto"
 )
 
 // ChatState is the state of a chat on the account's devices. A Muted one without MutedUntil is muted for ever.
@@ -125,6 +127,40 @@ func (p *Phone) Star(ctx context.Context, chat types.JID, id types.MessageID, fr
 		author = chat
 	}
 	return p.SendAppState(ctx, appstate.BuildStar(chat, author, id, fromMe, starred))
+}
+
+// DeleteForMe deletes a message on the account's devices, with its file. For the names see [Phone.Starred].
+func (p *Phone) DeleteForMe(ctx context.Context, chat types.JID, id types.MessageID, fromMe bool, author types.JID) error {
+	index := []string{appstate.IndexDeleteMessageForMe, chat.String(), id, "0", "0"}
+	if fromMe {
+		index[3] = "1"
+	} else if chat.Server == types.GroupServer {
+		index[4] = author.String()
+	}
+	return p.SendAppState(ctx, appstate.PatchInfo{Type: appstate.WAPatchRegularHigh, Mutations: []appstate.MutationInfo{{
+		Index: index, Version: 3,
+		Value: &waSyncAction.SyncActionValue{DeleteMessageForMeAction: &waSyncAction.DeleteMessageForMeAction{DeleteMedia: proto.Bool(true)}},
+	}}})
+}
+
+// ClearChat removes the messages of a chat so far on the account's devices, with their files but without the starred ones if keepStarred is
+// set.
+func (p *Phone) ClearChat(ctx context.Context, chat types.JID, keepStarred bool) error {
+	starred := "1"
+	if keepStarred {
+		starred = "0"
+	}
+	return p.SendAppState(ctx, appstate.PatchInfo{Type: appstate.WAPatchRegularHigh, Mutations: []appstate.MutationInfo{{
+		Index: []string{appstate.IndexClearChat, chat.String(), starred, "1"}, Version: 6,
+		Value: &waSyncAction.SyncActionValue{ClearChatAction: &waSyncAction.ClearChatAction{
+			MessageRange: &waSyncAction.SyncActionMessageRange{LastMessageTimestamp: proto.Int64(time.Now().Unix())},
+		}},
+	}}})
+}
+
+// DeleteChat deletes a chat on the account's devices, with its messages and their files.
+func (p *Phone) DeleteChat(ctx context.Context, chat types.JID) error {
+	return p.SendAppState(ctx, appstate.BuildDeleteChat(chat, time.Time{}, nil, true))
 }
 
 // namesOf returns the JIDs under which devices may store a chat.

@@ -4,10 +4,6 @@ import (
 	"testing"
 	"time"
 
-	"go.mau.fi/whatsmeow/appstate"
-	"go.mau.fi/whatsmeow/proto/waSyncAction"
-	"google.golang.org/protobuf/proto"
-
 	"bridged/internal/bridge"
 	"bridged/internal/store"
 )
@@ -25,17 +21,10 @@ func TestRemovedElsewhere_KeepsEverythingAndNotifies(t *testing.T) {
 		t.Fatal(err)
 	}
 	eventually(t, "the message", func() bool { return len(a.messages(jidOf(friend))) == 1 })
-	chat := friend.PN().String()
-	forMe := appstate.PatchInfo{Type: appstate.WAPatchRegularHigh, Mutations: []appstate.MutationInfo{{
-		Index: []string{appstate.IndexDeleteMessageForMe, chat, id, "0", "0"}, Version: 3,
-		Value: &waSyncAction.SyncActionValue{DeleteMessageForMeAction: &waSyncAction.DeleteMessageForMeAction{DeleteMedia: proto.Bool(true)}},
-	}}}
-	cleared := appstate.PatchInfo{Type: appstate.WAPatchRegularHigh, Mutations: []appstate.MutationInfo{{
-		Index: []string{appstate.IndexClearChat, chat, "1", "0"}, Version: 6,
-		Value: &waSyncAction.SyncActionValue{ClearChatAction: &waSyncAction.ClearChatAction{}},
-	}}}
-	for name, patch := range map[string]appstate.PatchInfo{
-		"delete for me": forMe, "clear chat": cleared, "delete chat": appstate.BuildDeleteChat(friend.PN(), time.Time{}, nil, true),
+	for name, remove := range map[string]func() error{
+		"delete for me": func() error { return a.phone.DeleteForMe(ctx, friend.PN(), id, false, friend.PN()) },
+		"clear chat":    func() error { return a.phone.ClearChat(ctx, friend.PN(), false) },
+		"delete chat":   func() error { return a.phone.DeleteChat(ctx, friend.PN()) },
 	} {
 		last, err := a.store.LastEvent(ctx)
 		if err != nil {
@@ -47,7 +36,7 @@ func TestRemovedElsewhere_KeepsEverythingAndNotifies(t *testing.T) {
 		eventually(t, "the event of: "+name, func() bool {
 			if time.Since(sent) > time.Second {
 				sent = time.Now()
-				if err := a.phone.SendAppState(ctx, patch); err != nil {
+				if err := remove(); err != nil {
 					t.Fatalf("%s: %v", name, err)
 				}
 			}

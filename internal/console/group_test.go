@@ -46,6 +46,19 @@ func refusesWith(status int, code, text string) http.HandlerFunc {
 
 const infoOfClub = "/console/chats/120363025246125486%40g.us/info"
 
+// TestGroup_ShowsItsLabels: the page of a group has the labels of its chat.
+func TestGroup_ShowsItsLabels(t *testing.T) {
+	t.Parallel()
+	s, _ := overAPI(t, aGroup(false, map[string]http.HandlerFunc{
+		"/api/labels":        replies(`{"labels":[{"id":"7","name":"Paid","color":2},{"id":"8","name":"New","color":1}]}`),
+		"/api/chats/" + club: replies(listedChat(club, "Walks", `"labels":["7"]`)),
+	}))
+	s.logIn()
+	if page := s.get(infoOfClub).want(t, http.StatusOK, "").body; !strings.Contains(page, `label-2" aria-hidden="true"></i><bdi>Paid</bdi>`) || strings.Contains(page, "<bdi>New</bdi>") {
+		t.Errorf("the page has other labels than the chat:\n%s", page)
+	}
+}
+
 // TestGroup_AdminsAdminister: the page has forms for members, requests, the link and settings.
 func TestGroup_AdminsAdminister(t *testing.T) {
 	t.Parallel()

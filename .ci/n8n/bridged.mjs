@@ -160,7 +160,7 @@ async function table(demo, n8n) {
       const what = `${resource} ${value}`;
       const names = [...[...fields, ...options].map(({ as, property }) => as ?? property.name), ...Object.keys(always)];
       for (const jid of typeof path === "string" ? [""] : ["1@g.us", "1@s.whatsapp.net"]) {
-        const template = typeof path === "string" ? path : path({ jid });
+        const [template, query] = (typeof path === "string" ? path : path({ jid })).split("?");
         const shape = (text) => text.replace(/\{\w+\}/g, "{}");
         const route = Object.entries(document.paths).find(([known]) => shape(known) === shape(template))?.[1];
         const described = route?.[method.toLowerCase()];
@@ -168,6 +168,7 @@ async function table(demo, n8n) {
         const [content] = Object.values(described.requestBody?.content ?? {});
         const body = at(content?.schema)?.properties ?? {};
         const parameters = [...(route.parameters ?? []), ...(described.parameters ?? [])].map((one) => at(one).name);
+        for (const name of new URLSearchParams(query).keys()) ok(parameters.includes(name), `${what}: the API has no parameter ${name} of ${method} ${template}`);
         const inPath = [...template.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
         const unknown = names.filter((name) => !inPath.includes(name) && !(method === "GET" ? parameters.includes(name) : name in body));
         deepEqual(unknown.filter((name) => !(name === "sender" && jid === "1@s.whatsapp.net")), [], what);

@@ -63,14 +63,16 @@ async function names({ bridge, owner, chat }) {
     await bridge.call("PATCH", path, { name: "Anna of the lake" });
     await owner.change("contacts.upsert", (c) => c.name === "Anna of the lake");
   });
-  // whatsmeow reports no entry that another device removes, so Baileys removes none.
-  await check("own devices", "name saved and changed by Baileys", async () => {
+  await check("own devices", "name saved, changed and removed by Baileys", async () => {
     for (const fullName of ["Anna of the hill", "Anna of the wood"]) {
       await owner.sock.addOrEditContact(chat, { fullName, firstName: "Anna", saveOnPrimaryAddressbook: true });
       await bridge.chat(chat, (c) => c.name === fullName);
       const { name, isSaved } = await bridge.call("GET", path);
       deepEqual([name, isSaved], [fullName, true]);
     }
+    await owner.sock.removeContact(chat);
+    await bridge.chat(chat, (c) => c.name !== "Anna of the wood");
+    deepEqual((await bridge.call("GET", path)).isSaved, false);
   });
 }
 

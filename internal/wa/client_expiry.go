@@ -74,7 +74,7 @@ func (e *expiry) show(version string) (sentence, over string) {
 	return sentence, over
 }
 
-// noteExpiration reads the announcement that the client's version expires. whatsmeow emits no
+// noteExpiration reads the announcement that the version of this login expires. whatsmeow emits no
 // event for it (connectionevents.go, handleIB).
 func (l *link) noteExpiration(node *waBinary.Node) {
 	if node.Tag != "ib" {
@@ -88,13 +88,13 @@ func (l *link) noteExpiration(node *waBinary.Node) {
 	if seconds, err := strconv.ParseInt(expiration.AttrGetter().OptionalString("t"), 10, 64); err == nil && seconds > 0 {
 		at = time.Unix(seconds, 0)
 	}
-	l.notify(notice{kind: noticeExpiry, at: at})
+	version, _ := l.version.Load().(string)
+	l.notify(notice{kind: noticeExpiry, at: at, version: version})
 }
 
-// noteExpiry stores an announced expiry of the current version and wakes the look-up of a newer
-// one.
-func (m *Manager) noteExpiry(at time.Time) {
-	version := m.clientVersion().String()
+// noteExpiry stores an announced expiry of a version and wakes the look-up of a newer one. A newer one may
+// already have been found since the login.
+func (m *Manager) noteExpiry(at time.Time, version string) {
 	if !m.expiry.announce(at, version) {
 		return
 	}

@@ -18,6 +18,7 @@ import (
 // whatsmeow's package variables, because all clients of the process would share them.
 func (l *link) clientPayload() *waWa6.ClientPayload {
 	payload, version := l.cli.BasePayload(), l.m.clientVersion()
+	l.version.Store(version.String())
 	payload.UserAgent.AppVersion = version.ProtoAppVersion()
 	registration := payload.GetDevicePairingData()
 	if registration == nil {

@@ -201,7 +201,7 @@ func (s *connection) onNotice(n notice) bool {
 		return false
 	}
 	if n.kind == noticeExpiry {
-		s.m.noteExpiry(n.at)
+		s.m.noteExpiry(n.at, n.version)
 		return false
 	}
 	if n.kind == noticeHalted && s.phase == phaseWaiting {

@@ -131,7 +131,7 @@ func (p *pairing) onNotice(n notice) bool {
 			p.refuse(sentence, wait)
 		}
 	case noticeExpiry:
-		p.m.noteExpiry(n.at)
+		p.m.noteExpiry(n.at, n.version)
 	case noticeAsked:
 		p.onAsked()
 	case noticeDisconnected, noticeSilent:

@@ -108,7 +108,7 @@ func (t labelTx) saveChatLabel(f bridge.ChatLabel) {
 func (t labelTx) saveMessageLabel(f bridge.MessageLabel) {
 	m, found := t.findMessage(f.Chat, f.Target)
 	if !found {
-		pendingTx{t.writeTx}.postpone(f)
+		pendingTx(t).postpone(f)
 		return
 	}
 	var deleted int64

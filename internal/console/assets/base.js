@@ -61,15 +61,20 @@ for (const type of ["pointerup", "pointercancel", "dragend", "blur"]) {
   }, type !== "blur"); // of the window alone
 }
 
-// load fetches a page as a document. It waits while something is pressed, because a click is lost if its element is
-// replaced before the release.
+// loadChanges loads a page whose parts replace others. It waits while something is pressed, because a click is lost if
+// its element is replaced before the release.
+export async function loadChanges(path) {
+  const page = await load(path);
+  await pressed;
+  return page;
+}
+
+// load fetches a page as a document.
 export async function load(path, signal) {
   const response = await fetch(path, { headers: { Accept: "text/html" }, signal });
   if (response.redirected && response.url.startsWith(new URL("../login", location.origin + root).href)) location.reload();
   if (!response.ok) throw new Error("The page couldn’t be loaded.");
-  const page = new DOMParser().parseFromString(await response.text(), "text/html");
-  await pressed;
-  return page;
+  return new DOMParser().parseFromString(await response.text(), "text/html");
 }
 
 // randomKey returns a key for a send. crypto.randomUUID needs TLS.

@@ -1,5 +1,5 @@
 // The messages of a chat: adds new ones, loads older ones while scrolling, refreshes changed ones.
-import { all, debounced, find, load } from "./base.js";
+import { all, debounced, find, load, loadChanges } from "./base.js";
 import { listeners } from "./live.js";
 import { keeper } from "./scroll.js";
 
@@ -123,7 +123,7 @@ async function takeNewest(ids) {
     const left = new Set(ids);
     if (list.dataset.past === undefined) {
       const last = all(".day-part > ol > .msg", list).at(-1)?.dataset.id || "";
-      const fresh = find("#messages", await load(`${location.pathname}?part&since=${encodeURIComponent(last)}`));
+      const fresh = find("#messages", await loadChanges(`${location.pathname}?part&since=${encodeURIComponent(last)}`));
       // The first message of a page always shows its sender, so it is skipped.
       for (const item of all(".msg, .album-part", fresh).slice(1)) left.delete(item.dataset.id);
       find(".history > .empty")?.remove();
@@ -141,7 +141,7 @@ async function takeNewest(ids) {
 async function renewOne(id) {
   const wanted = (from) => all(".msg", from).find((one) => one.dataset.id === id || find(`.album-part[data-id="${CSS.escape(id)}"]`, one));
   if (!wanted(list)) return;
-  const fresh = wanted(find("#messages", await load(`${location.pathname}?part&near&at=${encodeURIComponent(id)}`)));
+  const fresh = wanted(find("#messages", await loadChanges(`${location.pathname}?part&near&at=${encodeURIComponent(id)}`)));
   const known = wanted(list);
   if (fresh && known) place.steadily(() => renew(known, fresh));
 }

@@ -1,5 +1,5 @@
 // The list of chats: refreshes in place, grows while scrolling, arrow keys move in it.
-import { all, ask, debounced, find, load, root, toast } from "./base.js";
+import { all, ask, debounced, find, load, loadChanges, root, toast } from "./base.js";
 import { onHold } from "./hold.js";
 import { listeners } from "./live.js";
 import { keeper } from "./scroll.js";
@@ -64,7 +64,7 @@ export async function renewList(from = list.dataset.from) {
   }
   loading = true;
   try {
-    const fresh = find("#chats", await load(from));
+    const fresh = find("#chats", await loadChanges(from));
     Object.assign(list.dataset, fresh.dataset);
     place.steadily(() => takeRows(fresh));
     arrange();
@@ -83,7 +83,7 @@ async function renewRows(jids) {
   const query = new URLSearchParams(jids.map((jid) => ["only", jid]));
   let fresh;
   try {
-    fresh = find("#chats", await load(`${list.dataset.from}&${query}`));
+    fresh = find("#chats", await loadChanges(`${list.dataset.from}&${query}`));
   } catch {
     return; // the next event tries again
   }
@@ -272,7 +272,7 @@ document.addEventListener("submit", async (event) => {
 
 // renewForms refreshes the actions in the menu of the open chat.
 async function renewForms(form) {
-  const page = await load(location.href).catch(() => null);
+  const page = await loadChanges(location.href).catch(() => null);
   const fresh = page && find(".chat-head [data-state]", page);
   if (fresh) form.replaceWith(fresh);
 }

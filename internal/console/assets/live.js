@@ -1,5 +1,5 @@
 // Live pages: one stream of events, and the regions that it refreshes.
-import { all, ask, csrf, debounced, find, load, root } from "./base.js";
+import { all, ask, csrf, debounced, find, loadChanges, root } from "./base.js";
 
 // The visitor's time zone
 
@@ -23,7 +23,7 @@ export async function refresh(region) {
   }
   region.loading = true;
   try {
-    const fresh = find(`[data-live="${region.dataset.live}"]`, await load(region.dataset.from || location.href));
+    const fresh = find(`[data-live="${region.dataset.live}"]`, await loadChanges(region.dataset.from || location.href));
     if (!fresh && region.dataset.else === "reload") return location.reload(); // the page is a different one now
     replace(region, fresh);
   } catch {

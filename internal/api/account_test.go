@@ -135,15 +135,6 @@ func TestAccount_IsChangedByItsAdministratorsAlone(t *testing.T) {
 	}
 }
 
-// onEveryOwnCall tests each route that changes the account or its labels on a stocked server.
-func onEveryOwnCall(t *testing.T, test func(t *testing.T, s *server, r route)) {
-	for _, r := range everyRoute {
-		if r.own {
-			t.Run(r.method+" "+r.path, func(t *testing.T) { test(t, stocked(t), r) })
-		}
-	}
-}
-
 // What the network refuses comes with its name on every route.
 func TestAccount_RefusalsHaveTheirStatus(t *testing.T) {
 	t.Parallel()
@@ -165,7 +156,7 @@ func TestAccount_RefusalsHaveTheirStatus(t *testing.T) {
 // after with another request.
 func TestAccount_AKeyIsForOneCall(t *testing.T) {
 	t.Parallel()
-	onEveryOwnCall(t, func(t *testing.T, s *server, r route) {
+	onEvery(t, changingAccount, func(t *testing.T, s *server, r route) {
 		s.expect(r, r.body, "a key that is too long", 400, "invalid_request", "Idempotency-Key", strings.Repeat("k", 256))
 		s.Post("/api/messages/send", `{"jid":"`+string(grace)+`","text":"hi"}`, "Idempotency-Key", "sent").Want(http.StatusOK)
 		s.expect(r, r.body, "the key of a message", 422, "idempotency_mismatch", "Idempotency-Key", "sent")

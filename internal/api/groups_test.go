@@ -136,15 +136,6 @@ func doneAll(people []bridge.JID) (results []bridge.ParticipantResult) {
 	return results
 }
 
-// onEveryGroupCall tests each route that changes groups on a stocked server.
-func onEveryGroupCall(t *testing.T, test func(t *testing.T, s *server, r route)) {
-	for _, r := range everyRoute {
-		if r.gated {
-			t.Run(r.method+" "+r.path, func(t *testing.T) { test(t, stocked(t), r) })
-		}
-	}
-}
-
 func TestGroups_WhatIsAskedFor(t *testing.T) {
 	t.Parallel()
 	s := stocked(t)
@@ -293,7 +284,7 @@ func TestGroups_RefusalsHaveTheirStatus(t *testing.T) {
 
 func TestGroups_LargeBodies(t *testing.T) {
 	t.Parallel()
-	onEveryGroupCall(t, func(t *testing.T, s *server, r route) {
+	onEvery(t, changingGroups, func(t *testing.T, s *server, r route) {
 		if r.method != "DELETE" && r.method != "PUT" {
 			s.expect(r, `{"x":"`+strings.Repeat("x", 1<<20)+`"}`, "a large body", 413, "payload_too_large")
 		}

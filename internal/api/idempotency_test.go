@@ -33,7 +33,7 @@ func answered(got apitest.Response) (status int, answer map[string]any, replayed
 // The same key and body is the same answer, and one message, on every route.
 func TestIdempotency_RepeatsTheAnswer(t *testing.T) {
 	t.Parallel()
-	onEverySend(t, func(t *testing.T, s *server, r route) {
+	onEvery(t, sending, func(t *testing.T, s *server, r route) {
 		status, first, replayed := s.callKeyed("k", r, r.body)
 		if status != 200 || replayed {
 			t.Fatalf("first call: %d, replayed %v", status, replayed)
@@ -71,7 +71,7 @@ func TestIdempotency_OtherBodyOrRouteIsAMismatch(t *testing.T) {
 
 func TestIdempotency_WhileTheFirstIsInProgress(t *testing.T) {
 	t.Parallel()
-	onEverySend(t, func(t *testing.T, s *server, r route) {
+	onEvery(t, sending, func(t *testing.T, s *server, r route) {
 		entered, proceed, done := make(chan struct{}), make(chan struct{}), make(chan int)
 		s.account.send = func(ctx context.Context, out bridge.Outgoing) (bridge.Sent, error) {
 			close(entered)

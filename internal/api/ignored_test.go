@@ -11,7 +11,7 @@ import (
 // for it gets a refusal instead, and nothing is sent.
 func TestSend_NamesWhatItIgnored(t *testing.T) {
 	t.Parallel()
-	onEverySend(t, func(t *testing.T, s *server, r route) {
+	onEvery(t, sending, func(t *testing.T, s *server, r route) {
 		if !strings.HasPrefix(r.body, "{") || !strings.HasPrefix(r.path, "/api/messages/") {
 			return
 		}

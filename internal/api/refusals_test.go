@@ -235,10 +235,15 @@ func formOf(pairs ...string) string {
 	return body.String() + "--line--\r\n"
 }
 
-// onEverySend tests each sending route on a stocked server.
-func onEverySend(t *testing.T, test func(t *testing.T, s *server, r route)) {
+// The kinds of routes for [onEvery]: those that send to chats, change groups, or change the account and its labels.
+func sending(r route) bool         { return r.sends }
+func changingGroups(r route) bool  { return r.gated }
+func changingAccount(r route) bool { return r.own }
+
+// onEvery tests each route of a kind on a stocked server.
+func onEvery(t *testing.T, kind func(route) bool, test func(t *testing.T, s *server, r route)) {
 	for _, r := range everyRoute {
-		if r.sends {
+		if kind(r) {
 			t.Run(r.method+" "+r.path, func(t *testing.T) { test(t, stocked(t), r) })
 		}
 	}
@@ -329,7 +334,7 @@ func TestRefusals_ComeInOrder(t *testing.T) {
 // A key comes after validation and before the store and the socket.
 func TestRefusals_OfAKeyComeAfterInvalidAndBeforeNotStored(t *testing.T) {
 	t.Parallel()
-	onEverySend(t, func(t *testing.T, s *server, r route) {
+	onEvery(t, sending, func(t *testing.T, s *server, r route) {
 		key := []string{"Idempotency-Key", "once"}
 		s.expect(r, r.body, "first call", 200, "", key...)
 		s.account.closed()

@@ -47,7 +47,7 @@ func (s *server) keyedCall(r route, body, key string) (status int, code string, 
 // The same key and body is the same answer, and one change, on every route.
 func TestRequestOnce_RepeatTheAnswer(t *testing.T) {
 	t.Parallel()
-	onEveryGroupCall(t, func(t *testing.T, s *server, r route) {
+	onEvery(t, changingGroups, func(t *testing.T, s *server, r route) {
 		status, _, first, replayed := s.keyedCall(r, r.body, "k")
 		if status != 200 || replayed {
 			t.Fatalf("first call: %d, replayed %v", status, replayed)
@@ -75,7 +75,7 @@ func TestRequestOnce_RepeatTheAnswer(t *testing.T) {
 
 func TestRequestOnce_AKeyIsBoundToBodyPathAndRoute(t *testing.T) {
 	t.Parallel()
-	onEveryGroupCall(t, func(t *testing.T, s *server, r route) {
+	onEvery(t, changingGroups, func(t *testing.T, s *server, r route) {
 		s.know(members(olden, "Old", grace, me))
 		if status, _, _, _ := s.keyedCall(r, r.body, "k"); status != 200 {
 			t.Fatal(status)
@@ -104,7 +104,7 @@ func TestRequestOnce_AKeyIsBoundToBodyPathAndRoute(t *testing.T) {
 
 func TestRequestOnce_WhileTheFirstIsInProgress(t *testing.T) {
 	t.Parallel()
-	onEveryGroupCall(t, func(t *testing.T, s *server, r route) {
+	onEvery(t, changingGroups, func(t *testing.T, s *server, r route) {
 		entered, proceed, done := make(chan struct{}), make(chan struct{}), make(chan int)
 		s.account.groupAdmin.do = func(call any) error {
 			if _, reads := call.(linkCall); !reads {
@@ -132,7 +132,7 @@ func TestRequestOnce_WhileTheFirstIsInProgress(t *testing.T) {
 // After a refusal it is a call like the first.
 func TestRequestOnce_ARepeatKnowsHowTheFirstEnded(t *testing.T) {
 	t.Parallel()
-	onEveryGroupCall(t, func(t *testing.T, s *server, r route) {
+	onEvery(t, changingGroups, func(t *testing.T, s *server, r route) {
 		// A patch compares with the group in any case; a picture that is removed twice is removed.
 		knows := r.method != "PATCH" && !(r.method == "DELETE" && strings.HasSuffix(r.path, "/picture"))
 		try := func(err error, wantStatus int) any {

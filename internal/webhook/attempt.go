@@ -3,6 +3,7 @@ package webhook
 import (
 	"context"
 	"net/http"
+	"reflect"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -15,20 +16,20 @@ import (
 // attempt is a post of a delivery that is under way.
 type attempt struct {
 	bridge.WebhookDelivery
-	log        settings.LogState // when the delivery was the next one of its chat
-	began      time.Time
-	cancel     context.CancelFunc
-	isProbe    bool                       // tests whether the receiver is back
-	accepted   int                        // posts of the event that the receiver has accepted
-	acceptedAs bridge.Webhook             // the settings of that receiver
-	posts      atomic.Pointer[store.Post] // the event and the settings
+	log      settings.LogState // when the delivery was the next one of its chat
+	began    time.Time
+	cancel   context.CancelFunc
+	isProbe  bool                       // tests whether the receiver is back
+	accepted int                        // posts of the event that the receiver has accepted
+	begunAs  bridge.Webhook             // the worker's settings at the start
+	posts    atomic.Pointer[store.Post] // the event and the settings; nil until they are read
 }
 
 // isOutdated reports whether the attempt uses other settings, or its event is excluded now.
 func (a *attempt) isOutdated(now bridge.Webhook) bool {
 	p := a.posts.Load()
-	if p == nil {
-		return true
+	if p == nil { // it may be reading the settings that it has begun with
+		return isElsewhere(a.begunAs, now) || !reflect.DeepEqual(a.begunAs.EventFilter, now.EventFilter)
 	}
 	w := p.Webhook
 	isWanted := a.EventType == bridge.EventReset || w.NamesSameChats(now.EventFilter) && now.Wants(p.Event)
@@ -117,7 +118,7 @@ func (w *worker) begin(d bridge.WebhookDelivery, log settings.LogState) {
 	ctx, cancel := context.WithCancel(w.posting)
 	a := &attempt{
 		WebhookDelivery: d, log: log, began: time.Now(), cancel: cancel, isProbe: w.outage.isDown(),
-		accepted: w.tries[d.ID].accepted, acceptedAs: w.settings,
+		accepted: w.tries[d.ID].accepted, begunAs: w.settings,
 	}
 	w.underWay[d.ID] = a
 	go func() {
@@ -143,7 +144,7 @@ func (d *Dispatcher) try(ctx context.Context, a *attempt) result {
 	if ctx.Err() == nil && err == nil && p.Log == a.log && p.Shown {
 		a.posts.Store(&p)
 		accepted := a.accepted
-		if isElsewhere(a.acceptedAs, p.Webhook) { // the worker has not read them yet
+		if isElsewhere(a.begunAs, p.Webhook) { // the worker has not read them yet
 			accepted = 0
 		}
 		r.outcome = d.deliver(ctx, p, a.WebhookDelivery, accepted)

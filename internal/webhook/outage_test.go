@@ -137,6 +137,18 @@ func TestDispatcher_ALimitOfOneChatHoldsUpOthersBriefly(t *testing.T) {
 	})
 }
 
+// A post that has not read its event yet goes on while the webhook stays as it is, and ends if it is changed.
+func TestAttempt_EndsOnlyAfterAChange(t *testing.T) {
+	w := bridge.Webhook{URL: "https://n8n.example/hook", EventFilter: bridge.EventFilter{Types: []bridge.EventType{bridge.EventMessageCreated}}}
+	a := attempt{begunAs: w}
+	delivered, elsewhere, fewer := w, w, w
+	delivered.Cursor, delivered.Pending = 7, 1
+	elsewhere.URL = "https://other.example/hook"
+	fewer.Types = []bridge.EventType{bridge.EventCallCreated}
+	got := []bool{a.isOutdated(w), a.isOutdated(delivered), a.isOutdated(elsewhere), a.isOutdated(fewer)}
+	want(t, "ends", got, []bool{false, false, true, true})
+}
+
 // A reset is posted before other events, also if it is refused at first. If it is refused too often, the
 // other events are posted.
 func TestDispatcher_AResetComesFirst(t *testing.T) {

@@ -139,10 +139,9 @@ async function takeNewest(ids) {
 
 // renewOne refreshes an older message.
 async function renewOne(id) {
-  const wanted = (from) => all(".msg", from).find((one) => one.dataset.id === id || find(`.album-part[data-id="${CSS.escape(id)}"]`, one));
-  if (!wanted(list)) return;
-  const fresh = wanted(find("#messages", await loadChanges(`${location.pathname}?part&near&at=${encodeURIComponent(id)}`)));
-  const known = wanted(list);
+  if (!bubbleOf(id, list)) return;
+  const fresh = bubbleOf(id, find("#messages", await loadChanges(`${location.pathname}?part&near&at=${encodeURIComponent(id)}`)));
+  const known = bubbleOf(id, list);
   if (fresh && known) place.steadily(() => renew(known, fresh));
 }
 
@@ -290,8 +289,7 @@ export async function visit(id, words) {
   const page = await load(`${location.pathname}?part${isHere ? "&near" : ""}&at=${encodeURIComponent(id)}${words}`);
   const fresh = find("#messages", page);
   if (messageOf(id)) {
-    const item = all(".msg", fresh).find((one) => one.dataset.id === id || find(`[data-id="${CSS.escape(id)}"]`, one));
-    const known = messageOf(id).closest(".msg");
+    const item = bubbleOf(id, fresh), known = bubbleOf(id, list);
     if (item && item.outerHTML !== known.outerHTML) place.steadily(() => renew(known, item));
   } else {
     for (const part of all(".day-part", list)) part.remove();
@@ -307,6 +305,11 @@ export async function visit(id, words) {
   }
   for (const one of all(".found", list)) one.classList.remove("found");
   if (messageOf(id)) toFound(messageOf(id));
+}
+
+// bubbleOf returns the bubble of a page that has the message with an id, alone or in an album.
+function bubbleOf(id, from) {
+  return all(".msg", from).find((one) => one.dataset.id === id || find(`.album-part[data-id="${CSS.escape(id)}"]`, one));
 }
 
 // messageOf returns the message with an id, or its part of an album.

@@ -3,6 +3,7 @@ package browser
 import (
 	"sync"
 
+	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/fetch"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
@@ -13,34 +14,29 @@ func (b *Browser) HoldPictures() (release func()) {
 	b.T.Helper()
 	var mu sync.Mutex
 	var held []fetch.RequestID
-	isLate := true
-	pass := func(id fetch.RequestID) {
-		// The request may have ended with its page.
-		_, _ = chromedp.Call(b.ctx, fetch.ContinueRequest, fetch.ContinueRequestParams{RequestID: id})
-	}
+	isOver := false
 	err := chromedp.Listen(b.ctx, func(event any) {
-		paused, ok := event.(*fetch.EventRequestPaused)
-		if !ok {
-			return
+		if paused, ok := event.(*fetch.EventRequestPaused); ok {
+			mu.Lock()
+			defer mu.Unlock()
+			if !isOver { // else a later call holds it, or the end of the interception lets it pass
+				held = append(held, paused.RequestID)
+			}
 		}
-		mu.Lock()
-		defer mu.Unlock()
-		if isLate {
-			held = append(held, paused.RequestID)
-			return
-		}
-		go pass(paused.RequestID)
 	})
 	if err != nil {
 		b.T.Fatal(err)
 	}
 	CallBrowser(b, fetch.Enable, fetch.EnableParams{Patterns: []*fetch.RequestPattern{{URLPattern: "*", ResourceType: network.ResourceTypeImage}}})
 	return func() {
+		b.T.Helper()
 		mu.Lock()
-		defer mu.Unlock()
-		isLate = false
+		isOver = true
+		mu.Unlock() // before the calls, whose answers wait for the listener
 		for _, id := range held {
-			pass(id)
+			// The request may have ended with its page.
+			_, _ = chromedp.Call(b.ctx, fetch.ContinueRequest, fetch.ContinueRequestParams{RequestID: id})
 		}
+		CallBrowser(b, fetch.Disable, cdp.Empty{})
 	}
 }

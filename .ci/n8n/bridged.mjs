@@ -81,10 +81,10 @@ export async function useBridged(demo, n8n) {
     equal((await demo.message(place.msgId)).location.name, "Tor");
     const [poll] = await does("message", "sendPoll", { chat: toFriend, name: "¿Cuándo?", values: ["hoy", "mañana"] });
     deepEqual((await demo.message(poll.msgId)).poll.options.map(({ name }) => name), ["hoy", "mañana"]);
-    await does("message", "star", { chat: toFriend, msgId });
+    await does("message", "star", { chat: toFriend, msgId: place.msgId });
     equal((await does("message", "getAll", { chat: toFriend, returnAll: true, options: { starred: "true" } })).length, 1);
-    await does("message", "unstar", { chat: toFriend, msgId });
-    await demo.message(msgId, (m) => !m.starred);
+    await does("message", "unstar", { chat: toFriend, msgId: place.msgId });
+    await demo.message(place.msgId, (m) => !m.starred);
     await does("message", "vote", { chat: toFriend, msgId: poll.msgId, answers: ["mañana"] });
     await demo.message(poll.msgId, (m) => m.poll.options[1].votes === 1);
     await does("message", "vote", { chat: toFriend, msgId: poll.msgId, answers: [] });

@@ -9,6 +9,7 @@ import (
 // GroupChanges says what a group's change was. By made it, and is empty if the network did
 // not say who. A setting that did not change is nil.
 type GroupChanges struct {
+	At            Time                   `json:"at,omitzero"` // zero in events that an earlier version logged
 	By            JID                    `json:"by"`
 	Added         []JID                  `json:"added"`
 	Removed       []JID                  `json:"removed"` // by By
@@ -45,7 +46,7 @@ func (g *GroupChanges) IsZero() bool {
 	v := reflect.ValueOf(g).Elem()
 	for i := range v.NumField() {
 		field := v.Field(i)
-		if v.Type().Field(i).Name != "By" && (field.Kind() == reflect.Slice && field.Len() > 0 || field.Kind() == reflect.Pointer && !field.IsNil()) {
+		if field.Kind() == reflect.Slice && field.Len() > 0 || field.Kind() == reflect.Pointer && !field.IsNil() {
 			return false
 		}
 	}

@@ -39,7 +39,7 @@ func TestGroup_EventsSayWhatChangedAndWhoDidIt(t *testing.T) {
 	}
 	none := []bridge.JID{}
 	change := func(by bridge.JID, set func(*bridge.GroupChanges)) *bridge.GroupChanges {
-		c := &bridge.GroupChanges{By: by, Added: none, Removed: none, Left: none, Promoted: none, Demoted: none, NumberChanged: []bridge.NumberChange{}}
+		c := &bridge.GroupChanges{At: at(5), By: by, Added: none, Removed: none, Left: none, Promoted: none, Demoted: none, NumberChanged: []bridge.NumberChange{}}
 		set(c)
 		return c
 	}
@@ -53,7 +53,9 @@ func TestGroup_EventsSayWhatChangedAndWhoDidIt(t *testing.T) {
 			c.Subject, c.Topic = &bridge.Change[string]{Old: "Club", New: "Readers"}, &bridge.Change[string]{New: "Thursdays"}
 			c.IsAnnounce, c.Expiration = &bridge.Change[bool]{New: true}, &bridge.Change[uint32]{New: 86400}
 		}),
-		change("", func(c *bridge.GroupChanges) { c.Added, c.Left = []bridge.JID{bob}, []bridge.JID{me} }),
+		change("", func(c *bridge.GroupChanges) {
+			c.At, c.Added, c.Left = page.Events[len(page.Events)-1].At, []bridge.JID{bob}, []bridge.JID{me}
+		}),
 	}
 	var got []*bridge.GroupChanges
 	for _, e := range page.Events {
@@ -69,5 +71,21 @@ func TestGroup_EventsSayWhatChangedAndWhoDidIt(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// TestGroup_ItsOwnCreationIsNotLate: a group that the account has created began then, and not when bridged heard of it.
+func TestGroup_ItsOwnCreationIsNotLate(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	save(t, s, owner())
+	created := at(-60)
+	save(t, s, bridge.Group{JID: club, Name: "Club", OwnerJID: me, CreatedAt: &created, Joined: true, JoinedBy: me, Participants: []bridge.Participant{{JID: me, IsAdmin: true}, {JID: bob}}})
+	page, err := s.Events(t.Context(), read.EventQuery{EventFilter: bridge.EventFilter{Types: []bridge.EventType{bridge.EventGroupUpdated}}})
+	if err != nil || len(page.Events) != 1 {
+		t.Fatalf("%d events, %v", len(page.Events), err)
+	}
+	if change := page.Events[0].Changes.Group; change.At != created || change.By != me {
+		t.Errorf("by %s at %v", change.By, change.At)
 	}
 }

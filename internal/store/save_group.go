@@ -48,8 +48,17 @@ func (t groupTx) saveGroup(f bridge.Group) {
 		case known:
 			data.Changes = before.compare(after, &changes)
 		}
-		t.appendGroupEvent(c.id, t.at, data)
+		at := t.at
+		if f.Joined && !known && f.CreatedAt != nil && t.isOwn(f.JoinedBy) && t.isOwn(f.OwnerJID) { // the account has created it
+			at = f.CreatedAt.UnixMilli()
+		}
+		t.appendGroupEvent(c.id, at, data)
 	}
+}
+
+// isOwn reports whether a JID is the account's.
+func (t groupTx) isOwn(jid bridge.JID) bool {
+	return jid.IsPerson() && t.EnsurePerson(jid).ID == t.People.OwnerID()
 }
 
 // saveWithheld marks a group whose description the network refuses.
@@ -67,6 +76,9 @@ func setGroupTimer(c *sqlite.Conn, chat int64, seconds uint32) bool {
 // appendGroupEvent logs that a group has changed, with data that is in the event alone.
 func (t groupTx) appendGroupEvent(chat, at int64, data columns.GroupData) {
 	t.Run("UPDATE groups SET updated_at = max(ifnull(updated_at, 0), ?) WHERE chat = ?", at, chat)
+	if data.Changes != nil {
+		data.Changes.At = bridge.Millis(at)
+	}
 	var column string
 	if data.Changes != nil || data.Created != nil || data.Revoked != nil {
 		column = t.Encode(data)

@@ -118,8 +118,17 @@ func groupLines(req *frame.Request, chat bridge.Chat) (lines []line, err error) 
 		err = n.LookUp(req, people)
 	}
 	for _, event := range page.Events {
-		for i, text := range changeTexts(event.Changes.Group, n) {
-			lines = append(lines, line{Key: fmt.Sprintf("event-%d-%d", event.ID, i), At: event.At, Text: text})
+		change := event.Changes.Group
+		texts := changeTexts(change, n)
+		if len(texts) > 0 && change.By == n.Me && event.Group.CreatedAt != nil && change.At == *event.Group.CreatedAt {
+			texts = []string{"You created this group"}
+		}
+		for i, text := range texts {
+			at := event.At
+			if !change.At.IsZero() {
+				at = change.At
+			}
+			lines = append(lines, line{Key: fmt.Sprintf("event-%d-%d", event.ID, i), At: at, Text: text})
 		}
 	}
 	return lines, err
@@ -205,6 +214,10 @@ func settingTexts(g *bridge.GroupChanges, by string) (texts []string) {
 	either(g.IsAnnounce, "allowed only admins to send messages", "allowed all members to send messages")
 	either(g.IsLocked, "allowed only admins to edit the group info", "allowed all members to edit the group info")
 	either(g.JoinApproval, "turned on approval of new members", "turned off approval of new members")
+	if c := g.MemberAddMode; c != nil {
+		who := map[bridge.MemberAddMode]string{bridge.AddedByAdmins: "only admins", bridge.AddedByEveryone: "all members"}[c.New]
+		texts = append(texts, by+" allowed "+who+" to add members")
+	}
 	if c := g.Expiration; c != nil && c.New == 0 {
 		texts = append(texts, by+" turned off disappearing messages")
 	} else if c != nil {

@@ -22,6 +22,7 @@ func TestChangeTexts(t *testing.T) {
 		"Ada made Bea admin":              {By: ada, Promoted: []bridge.JID{bea}},
 		"An admin changed the group name to “Walks”":                                 {Subject: &bridge.Change[string]{Old: "x", New: "Walks"}},
 		"Ada allowed only admins to send messages":                                   {By: ada, IsAnnounce: &bridge.Change[bool]{New: true}},
+		"Bea allowed all members to add members":                                     {By: bea, MemberAddMode: &bridge.Change[bridge.MemberAddMode]{Old: bridge.AddedByAdmins, New: bridge.AddedByEveryone}},
 		"Ada turned on disappearing messages: new messages disappear after 24 hours": {By: ada, Expiration: &bridge.Change[uint32]{New: 86400}},
 		"You turned off disappearing messages":                                       {By: me, Expiration: &bridge.Change[uint32]{Old: 86400}},
 	} {

@@ -29,6 +29,7 @@ func (s *script) group(creator *simnet.Phone, options simnet.GroupOptions) simne
 	if s.err != nil {
 		return simnet.JID{}
 	}
+	options.CreatedAt = s.at.Add(-time.Minute)
 	group, err := creator.CreateGroup(s.ctx, options)
 	if err != nil {
 		s.err = err
@@ -39,6 +40,17 @@ func (s *script) group(creator *simnet.Phone, options simnet.GroupOptions) simne
 
 func (s *script) say(p *simnet.Phone, to simnet.JID, text string) simnet.MessageID {
 	return s.do(func() (simnet.MessageID, error) { return p.SendText(s.ctx, to, text, simnet.At(s.at)) })
+}
+
+// answer says a text in reply to a message that the phone has received.
+func (s *script) answer(p *simnet.Phone, to simnet.JID, id simnet.MessageID, text string) simnet.MessageID {
+	return s.do(func() (simnet.MessageID, error) {
+		received, err := p.ReceivedID(s.ctx, id)
+		if err != nil {
+			return "", err
+		}
+		return p.SendText(s.ctx, to, text, simnet.Quoting(received), simnet.At(s.at))
+	})
 }
 
 func (s *script) image(p *simnet.Phone, to simnet.JID, caption string) {
@@ -61,8 +73,18 @@ func (s *script) document(p *simnet.Phone, to simnet.JID, name, caption string, 
 	})
 }
 
-func (s *script) poll(p *simnet.Phone, to simnet.JID, question string, options ...string) {
-	s.do(func() (simnet.MessageID, error) { return p.SendPoll(s.ctx, to, question, options, 1, simnet.At(s.at)) })
+func (s *script) poll(p *simnet.Phone, to simnet.JID, question string, options ...string) simnet.MessageID {
+	return s.do(func() (simnet.MessageID, error) { return p.SendPoll(s.ctx, to, question, options, 1, simnet.At(s.at)) })
+}
+
+func (s *script) vote(p *simnet.Phone, poll simnet.MessageID, option string) {
+	s.do(func() (simnet.MessageID, error) {
+		received, err := p.ReceivedID(s.ctx, poll)
+		if err != nil {
+			return "", err
+		}
+		return p.Vote(s.ctx, received, []string{option}, simnet.At(s.at))
+	})
 }
 
 func (s *script) react(p *simnet.Phone, chat simnet.JID, id simnet.MessageID, author *simnet.Phone, emoji string) {
@@ -71,8 +93,8 @@ func (s *script) react(p *simnet.Phone, chat simnet.JID, id simnet.MessageID, au
 	})
 }
 
-func (s *script) place(p *simnet.Phone, to simnet.JID, latitude, longitude float64, name, address string) {
-	s.do(func() (simnet.MessageID, error) {
+func (s *script) place(p *simnet.Phone, to simnet.JID, latitude, longitude float64, name, address string) simnet.MessageID {
+	return s.do(func() (simnet.MessageID, error) {
 		return p.SendLocation(s.ctx, to, latitude, longitude, name, address, simnet.At(s.at))
 	})
 }

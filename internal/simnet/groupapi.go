@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"time"
 
 	"go.mau.fi/whatsmeow"
 	"go.mau.fi/whatsmeow/types"
@@ -26,6 +27,7 @@ type GroupOptions struct {
 	// ID is the JID's part before the @, like "4915112345678-1600000000" in old groups; generated if empty.
 	ID        string
 	Topic     string
+	CreatedAt time.Time // now, if zero
 	Announce  bool
 	Locked    bool
 	Ephemeral uint32
@@ -59,6 +61,9 @@ func (p *Phone) CreateGroup(ctx context.Context, opts GroupOptions) (*Group, err
 	g := n.NewGroup(p.Account, opts.ID, opts.Subject, !opts.ByNumber, opts.members())
 	if opts.Topic != "" {
 		g.Describe(p.Account, &Node{Tag: "description", Content: []Node{{Tag: "body", Content: []byte(opts.Topic)}}})
+	}
+	if !opts.CreatedAt.IsZero() {
+		g.CreatedAt = opts.CreatedAt
 	}
 	g.Announce, g.Locked, g.Ephemeral = opts.Announce, opts.Locked, opts.Ephemeral
 	g.Parent = opts.Community

@@ -187,14 +187,14 @@ func mark(t testing.TB, api *client.Client) {
 	}
 	pinned := 0
 	for _, m := range found.Items {
-		if m.Content != "" && strings.HasPrefix(m.ChatName, "Wandern") && pinned < 2 {
+		if m.Content != "" && strings.HasPrefix(m.ChatName, "Wandern") && strings.Contains(strings.ToLower(m.Content), "stra") && pinned < 2 {
 			pinned++
 			if _, err := api.Pin(t.Context(), m.ChatJID, m.MsgID, "7d", ""); err != nil {
 				t.Fatal(err)
 			}
 		}
 		if poll, err := api.Message(t.Context(), m.ChatJID, m.MsgID); err == nil && poll.Poll != nil {
-			if _, err := api.Vote(t.Context(), m.ChatJID, m.MsgID, []string{poll.Poll.Options[0].Name}, ""); err != nil {
+			if _, err := api.Vote(t.Context(), m.ChatJID, m.MsgID, []string{poll.Poll.Options[1].Name}, ""); err != nil {
 				t.Fatal(err)
 			}
 		}

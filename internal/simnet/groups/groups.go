@@ -40,7 +40,7 @@ type Group struct {
 	subjectAt   time.Time
 	subjectBy   *people.Account
 	creator     *people.Account
-	created     time.Time
+	CreatedAt   time.Time
 	topic       string
 	TopicID     string
 	topicAt     time.Time
@@ -131,7 +131,7 @@ func (g *Group) node() Node {
 	a := attrs{
 		// Without the server, which whatsmeow adds.
 		"id": g.id, "subject": g.Subject, "s_t": strconv.FormatInt(g.subjectAt.Unix(), 10),
-		"creation": strconv.FormatInt(g.created.Unix(), 10), "size": strconv.Itoa(len(g.Members)),
+		"creation": strconv.FormatInt(g.CreatedAt.Unix(), 10), "size": strconv.Itoa(len(g.Members)),
 		"addressing_mode": wire.ShortForm(g.Form()), "p_v_id": strconv.Itoa(g.version), "a_v_id": strconv.Itoa(g.version),
 	}
 	if g.subjectBy != nil {
@@ -240,7 +240,7 @@ func (n *Registry) NewGroup(creator *people.Account, id, subject string, lidMode
 		id = "120363" + strconv.FormatInt(now.Unix(), 10)[2:] + strconv.Itoa(1000+n.NextNumber())
 	}
 	g := &Group{
-		id: id, LidMode: lidMode, Subject: subject, subjectAt: now, subjectBy: creator, creator: creator, created: now,
+		id: id, LidMode: lidMode, Subject: subject, subjectAt: now, subjectBy: creator, creator: creator, CreatedAt: now,
 		Members: make(map[*people.Account]*Member), version: 1, Limit: groupLimit, revoked: make(map[string]bool), offers: make(map[string]offer),
 		left: make(map[*people.Account]bool), barred: make(map[*people.Account]bool),
 	}

@@ -178,7 +178,10 @@ func changeTexts(g *bridge.GroupChanges, n names.Names) (texts []string) {
 	say := func(people []bridge.JID, format string) {
 		if len(people) > 0 {
 			text := fmt.Sprintf(format, listed(n, people))
-			texts = append(texts, strings.ToUpper(text[:1])+text[1:])
+			if rest, isYou := strings.CutPrefix(text, "you "); isYou { // names stay as they are
+				text = "You " + rest
+			}
+			texts = append(texts, text)
 		}
 	}
 	if slices.Equal(g.Added, []bridge.JID{g.By}) || g.By == "" {

@@ -11,10 +11,11 @@ import (
 
 // Changes of a group are told as the apps do, by the names that the visitor knows.
 func TestChangeTexts(t *testing.T) {
-	me, ada, bea, cem, dan := bridge.JID("15550000001@s.whatsapp.net"), bridge.JID("15550000002@s.whatsapp.net"), bridge.JID("15550000003@s.whatsapp.net"), bridge.JID("15550000004@s.whatsapp.net"), bridge.JID("15550000005@s.whatsapp.net")
-	n := names.Names{Me: me, Known: map[bridge.JID]string{ada: "Ada", bea: "Bea", cem: "Cem", dan: "Dan"}}
+	me, ada, bea, cem, dan, layla := bridge.JID("15550000001@s.whatsapp.net"), bridge.JID("15550000002@s.whatsapp.net"), bridge.JID("15550000003@s.whatsapp.net"), bridge.JID("15550000004@s.whatsapp.net"), bridge.JID("15550000005@s.whatsapp.net"), bridge.JID("15550000006@s.whatsapp.net")
+	n := names.Names{Me: me, Known: map[bridge.JID]string{ada: "Ada", bea: "Bea", cem: "Cem", dan: "Dan", layla: "ليلى"}}
 	for want, change := range map[string]bridge.GroupChanges{
 		"Ada added you":                   {By: ada, Added: []bridge.JID{me}},
+		"ليلى added you":                  {By: layla, Added: []bridge.JID{me}},
 		"Bea joined":                      {By: bea, Added: []bridge.JID{bea}},
 		"You removed Bea and Cem":         {By: me, Removed: []bridge.JID{bea, cem}},
 		"You left":                        {By: me, Left: []bridge.JID{me}},

@@ -222,7 +222,7 @@ async function openMenu(link, point) {
   try {
     const page = await load(link.href);
     const actions = find(".state-actions", page);
-    if (!actions) return;
+    if (!actions || sheet.open) return;
     sheet.setAttribute("aria-label", link.getAttribute("aria-label"));
     sheet.replaceChildren(actions);
     document.body.append(sheet);

@@ -29,7 +29,7 @@ func shots() []shot {
 		{name: "overview", path: "/console/", whole: true},
 		{name: "chats", path: "/console/chats"},
 		{name: "chats-menu", path: "/console/chats", prepare: Opens(".pane-menu > summary", `document.querySelector(".pane-menu[open]")`)},
-		{name: "chats-found", path: "/console/chats", prepare: Steps{chromedp.SendKeys(chromedp.CSS(".pane input[type=search]"), "so"), Loads("#found mark")}},
+		{name: "chats-found", path: "/console/chats", prepare: Steps{Does(`document.querySelector(".pane input[type=search]").value = ""`), chromedp.SendKeys(chromedp.CSS(".pane input[type=search]"), "so"), Loads("#found mark")}},
 		{name: "chats-row-menu", path: "/console/chats", prepare: Steps{ // again until the script listens
 			Becomes(modal + ` || document.querySelectorAll(".chat-list .chat-row")[2].dispatchEvent(new PointerEvent("contextmenu", {bubbles: true, cancelable: true, pointerType: "mouse", clientX: 180, clientY: 330})) && false`),
 		}},

@@ -4,7 +4,9 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -190,5 +192,46 @@ func TestSearch_UnderstandsOperators(t *testing.T) {
 	}
 	if s.get("/console/search?kind=pictures").want(t, http.StatusOK, ""); asked != "limit=50&type=image" {
 		t.Errorf("a kind alone asked for %q", asked)
+	}
+}
+
+// The script asks for what is new since the last message on its page. Messages of the same moment that came before it,
+// here an album's, are not new: the script gets the newest page, with the album whole and in its place.
+func TestChat_SinceAMessageOfTheMomentOfAnAlbum(t *testing.T) {
+	t.Parallel()
+	message := func(id, more string) string {
+		return strings.TrimSuffix(aMessage(id, true, "30"), "}") + "," + more + "}"
+	}
+	list := []string{aMessage("FIRST", false, "20"), message("ALBUM", `"album":{"images":4,"videos":0,"arrived":4}`)}
+	for _, id := range []string{"P1", "P2", "P3", "P4"} {
+		list = append(list, message(id, `"albumId":"ALBUM","media":{"type":"image","mimetype":"image/jpeg"}`))
+	}
+	list = append(list, aMessage("LAST", true, "30"))
+	answers := aChat()
+	answers["/api/chats/"+grace+"/messages/LAST"] = replies(`{"chatJid":"` + grace + `","message":` + list[6] + `}`)
+	answers["/api/chats/"+grace+"/messages"] = func(w http.ResponseWriter, r *http.Request) {
+		limit, err := strconv.Atoi(r.FormValue("limit"))
+		if err != nil {
+			t.Error(err)
+		}
+		found := slices.Clone(list)
+		if r.FormValue("since") != "" {
+			found = found[1:]
+		}
+		if r.FormValue("order") == "desc" {
+			slices.Reverse(found)
+		}
+		found = found[:min(limit, len(found))]
+		replies(`{"jid":"`+grace+`","count":7,"messages":[`+strings.Join(found, ",")+`],"nextCursor":null}`)(w, r)
+	}
+	s, _ := overAPI(t, answers)
+	s.logIn()
+	page := s.get("/console/chats/"+escapedGrace+"?part&since=LAST").want(t, http.StatusOK, "").body
+	var ids []string
+	for _, found := range regexp.MustCompile(` id="m-(\w+)"`).FindAllStringSubmatch(page, -1) {
+		ids = append(ids, found[1])
+	}
+	if got := strings.Join(ids, " "); got != "FIRST ALBUM P1 P2 P3 P4 LAST" {
+		t.Errorf("the page has %s", got)
 	}
 }

@@ -156,16 +156,12 @@ func (p *chatPage) readSince(req *frame.Request, id string) ([]bridge.Message, e
 		return nil, err
 	}
 	after, next, err := part(req, bridge.MessageQuery{Chat: p.Chat.JID, Order: bridge.OrderAsc, Since: &m.Timestamp, Limit: pageOfMessages})
-	i := slices.IndexFunc(before, func(one bridge.Message) bool { return one.ID == id })
-	if err != nil || next != "" || i < 1 {
+	isIt := func(one bridge.Message) bool { return one.ID == id }
+	i, j := slices.IndexFunc(before, isIt), slices.IndexFunc(after, isIt) // after has all messages of the same moment
+	if err != nil || next != "" || i < 1 || j < 0 {
 		return nil, err
 	}
-	messages := before[i-1 : i+1]
-	for _, one := range append(before[i+1:], after...) {
-		if !slices.ContainsFunc(messages, func(known bridge.Message) bool { return known.ID == one.ID }) && !slices.ContainsFunc(before[:i], func(known bridge.Message) bool { return known.ID == one.ID }) {
-			messages = append(messages, one)
-		}
-	}
+	messages := append(before[i-1:i+1:i+1], after[j+1:]...)
 	for _, one := range messages {
 		if one.AlbumID != nil && !slices.ContainsFunc(messages, func(known bridge.Message) bool { return known.ID == *one.AlbumID }) {
 			return nil, nil

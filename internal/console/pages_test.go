@@ -2,6 +2,7 @@ package console_test
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"mime/multipart"
 	"net/http"
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"bridged/internal/bridge"
 	"bridged/internal/console"
 )
 
@@ -108,8 +110,8 @@ func TestSend_EveryKind(t *testing.T) {
 	}
 }
 
-// upload posts a form with fields and then a file.
-func (s *site) upload(t *testing.T, path string, fields [][2]string) answer {
+// upload posts a form with fields and then files, a.txt unless names are given.
+func (s *site) upload(t *testing.T, path string, fields [][2]string, names ...string) answer {
 	t.Helper()
 	var body bytes.Buffer
 	w := multipart.NewWriter(&body)
@@ -118,11 +120,16 @@ func (s *site) upload(t *testing.T, path string, fields [][2]string) answer {
 			t.Fatal(err)
 		}
 	}
-	part, err := w.CreateFormFile("file", "a.txt")
-	if err != nil {
-		t.Fatal(err)
+	if len(names) == 0 {
+		names = []string{"a.txt"}
 	}
-	_, _ = io.WriteString(part, "the bytes")
+	for _, name := range names {
+		part, err := w.CreateFormFile("file", name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = io.WriteString(part, "the bytes")
+	}
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -160,6 +167,122 @@ func TestSendFile_ForwardsTheFile(t *testing.T) {
 	last := (*all)[len(*all)-1]
 	if last.path != "/api/messages/send-file" || !strings.Contains(last.body, "the bytes") || !strings.Contains(last.body, "look") || strings.Contains(last.body, token) || last.header.Get("Idempotency-Key") != "key-1" {
 		t.Errorf("sent %+v", last)
+	}
+}
+
+// Several files are an album, with the caption on the first. What the API refuses of it is said with the file's name.
+func TestSendFile_SeveralAreAnAlbum(t *testing.T) {
+	t.Parallel()
+	status, reply := http.StatusOK, `{"ok":true,"msgId":"M1","chatJid":"`+grace+`","items":[]}`
+	s, all := overAPI(t, map[string]http.HandlerFunc{"/api/messages/send-album": func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, reply)
+	}})
+	token := s.logIn().csrf()
+	upload := func(kinds string, names ...string) answer {
+		return s.upload(t, "/console/chats/"+grace+"/file", [][2]string{{"csrf", token}, {"caption", "look"}, {"key", "key-1"}, {"reply", "M0"}, {"album", kinds}}, names...)
+	}
+	upload("image video", "a.png", "b.mp4").want(t, http.StatusSeeOther, "/console/chats/15550100301%40s.whatsapp.net")
+	done := writes(*all)
+	if len(done) != 1 || done[0].path != "/api/messages/send-album" || done[0].header.Get("Idempotency-Key") != "key-1" || strings.Count(done[0].body, "the bytes") != 2 ||
+		!strings.Contains(done[0].body, `[{"part":"file1","type":"image","caption":"look"},{"part":"file2","type":"video"}]`) || !strings.Contains(done[0].body, "M0") {
+		t.Errorf("sent %+v", done)
+	}
+	if page := upload(strings.Repeat("image ", bridge.MaxAlbum+1), "a.png").want(t, http.StatusBadRequest, "").body; !strings.Contains(page, "at most 30 pictures and videos") {
+		t.Error(page)
+	}
+	for said, want := range map[string]string{
+		"items[1]: the file is text/plain":                                 "“b.mp4”: the file is text/plain.",
+		"items[7]: the file is text/plain":                                 "Items[7]: the file is text/plain.",
+		"1 of 2 left; a call with the same Idempotency-Key sends the rest": "1 of 2 left; trying again sends the rest.",
+	} {
+		status, reply = http.StatusBadRequest, `{"error":"`+said+`","code":"invalid_request"}`
+		if page := upload("image video", "a.png", "b.mp4").want(t, http.StatusBadRequest, "").body; !strings.Contains(page, want) {
+			t.Errorf("%q is not said:\n%s", want, page)
+		}
+	}
+}
+
+// An album whose form ends early is refused, and one is passed on while it arrives: the API has the first picture before
+// the second is sent.
+func TestSendFile_AnAlbumIsStreamed(t *testing.T) {
+	t.Parallel()
+	arrived := make(chan string)
+	var s *site
+	s = newSite(t, func(o *console.Options) {
+		o.EnableSend = true
+		o.API = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path != "/api/messages/send-album" {
+				s.api(w, r)
+				return
+			}
+			parts, err := r.MultipartReader()
+			for err == nil {
+				var part *multipart.Part
+				if part, err = parts.NextPart(); err == nil && strings.HasPrefix(part.FormName(), "file") {
+					piece := make([]byte, 5)
+					if _, err = io.ReadFull(part, piece); err == nil {
+						arrived <- string(piece)
+					}
+				}
+			}
+			if errors.Is(err, io.EOF) {
+				_, _ = io.WriteString(w, `{"ok":true,"msgId":"M1","items":[]}`)
+			} else {
+				arrived <- "broken off"
+			}
+		})
+	})
+	token := s.logIn().csrf()
+	for _, isWhole := range []bool{true, false} {
+		body, to := io.Pipe()
+		form := multipart.NewWriter(to)
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.server.URL+"/console/chats/"+grace+"/file", body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header = http.Header{"Content-Type": {form.FormDataContentType()}, "Sec-Fetch-Site": {"same-origin"}, "Accept": {"application/json"}, "X-Csrf-Token": {token}}
+		answered := make(chan string)
+		go func() {
+			resp, err := s.client.Do(req)
+			if err != nil {
+				answered <- err.Error()
+				return
+			}
+			defer resp.Body.Close()
+			page, _ := io.ReadAll(resp.Body) //nolint:errcheck // a broken answer is not the expected one
+			answered <- string(page)
+		}()
+		write := func(name, text string) {
+			t.Helper()
+			part, err := form.CreateFormFile("file", name)
+			if err == nil {
+				_, err = io.WriteString(part, text)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := form.WriteField("album", "image image"); err != nil {
+			t.Fatal(err)
+		}
+		write("a.png", "first"+strings.Repeat(" ", 64<<10))
+		if got := <-arrived; got != "first" {
+			t.Fatalf("arrived: %q", got)
+		}
+		if isWhole {
+			write("b.png", "other")
+		}
+		if err := errors.Join(form.Close(), to.Close()); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := <-arrived, map[bool]string{true: "other", false: "broken off"}[isWhole]; got != want {
+			t.Errorf("whole %v: arrived %q", isWhole, got)
+		}
+		if got, want := <-answered, map[bool]string{true: `"msgId":"M1"`, false: "Choose a file"}[isWhole]; !strings.Contains(got, want) {
+			t.Errorf("whole %v: %s", isWhole, got)
+		}
 	}
 }
 

@@ -8,7 +8,9 @@ const form = find("[data-file-form]");
 const dialog = find("#files");
 const list = dialog && find(".file-list", dialog);
 const rows = new Map(); // files by row
-const most = Number(form?.dataset.most) || Infinity; // bytes
+const most = Number(form?.dataset.most) || Infinity; // bytes of a file, and of the files of an album together
+const mostParts = Number(form?.dataset.album); // pictures and videos of an album
+const pictures = ["image/jpeg", "image/png", "image/bmp", "image/webp"]; // that can be in albums
 const side = 112; // pixels of a thumbnail
 
 // sizeOf formats a size.
@@ -27,11 +29,47 @@ async function thumbnail(file) {
     const canvas = Object.assign(document.createElement("canvas"), { width: side, height: side });
     const scale = Math.max(side / picture.width, side / picture.height);
     canvas.getContext("2d").drawImage(picture, (side - picture.width * scale) / 2, (side - picture.height * scale) / 2, picture.width * scale, picture.height * scale);
+    canvas.isSquare = picture.width === 512 && picture.height === 512;
     picture.close();
     return canvas;
   } catch {
     return undefined; // the icon is shown instead
   }
+}
+
+// isSticker reports whether WebP is sent as a sticker, or moves. Albums have neither.
+async function isSticker(file, picture) {
+  if (file.type !== "image/webp") return false;
+  const head = new Uint8Array(await file.slice(0, 21).arrayBuffer());
+  return picture?.isSquare || String.fromCharCode(...head.slice(12, 16)) === "VP8X" && Boolean(head[20] & 2);
+}
+
+const isVideo = (file) => file.type.startsWith("video/");
+
+// numberOf says how many pictures and videos files are.
+function numberOf(files) {
+  const videos = files.filter(isVideo).length;
+  const words = [[files.length - videos, "picture"], [videos, "video"]];
+  return words.filter(([n]) => n).map(([n, noun]) => `${n} ${noun}${n === 1 ? "" : "s"}`).join(" and ");
+}
+
+// messages returns the rows of each message. Pictures and videos are sent as albums, other files alone.
+function messages() {
+  const all = [];
+  const documents = find("[name=as]", dialog).checked;
+  let album, bytes;
+  for (const row of list.children) {
+    const { size } = rows.get(row);
+    if (documents || !row.fitsAlbum) all.push([row]);
+    else if (!album || album.length === mostParts || bytes + size > most) {
+      all.push((album = [row]));
+      bytes = size;
+    } else {
+      album.push(row);
+      bytes += size;
+    }
+  }
+  return all;
 }
 
 // offer adds files to the dialog, and names the ones that cannot be sent.
@@ -48,7 +86,9 @@ export function offer(files) {
   count();
   toggleExtras(false);
   if (!dialog.open) dialog.showModal();
-  if (!matchMedia("(pointer: coarse)").matches) (find(".file-row:last-child [name=caption]", list) || find("[data-close]", dialog)).focus();
+  if (matchMedia("(pointer: coarse)").matches) return;
+  const captions = [...all(".file-row [name=caption]", list), find("[name=together]", dialog)].filter((one) => one.checkVisibility());
+  (captions.at(-1) || find("[data-close]", dialog)).focus();
 }
 
 function addRow(file) {
@@ -58,12 +98,15 @@ function addRow(file) {
   find("[name=caption]", row).setAttribute("aria-label", "Caption for " + file.name);
   for (const way of ["up", "down"]) find(`[data-${way}]`, row).setAttribute("aria-label", `Move ${file.name} ${way}`);
   find("[data-remove]", row).setAttribute("aria-label", `Remove ${file.name}`);
+  row.fitsAlbum = pictures.includes(file.type) || isVideo(file);
   rows.set(row, file);
   list.append(row);
-  thumbnail(file).then((picture) => {
-    if (!picture) return;
-    find(".file-thumb", row).replaceChildren(picture);
+  thumbnail(file).then(async (picture) => {
+    if (picture) find(".file-thumb", row).replaceChildren(picture);
     row.picture = picture;
+    if (!(await isSticker(file, picture)) || !rows.has(row)) return;
+    row.fitsAlbum = false;
+    count();
   });
 }
 
@@ -73,15 +116,36 @@ function count() {
   find("#files-title").textContent = (n === 1 ? "Send a file" : `Send ${n} files`) + " to " + name;
   find("[data-go] span", dialog).textContent = n > 1 ? `Send ${n}` : "Send";
   const kinds = [...rows.values()].map((file) => (file.voice ? "voice" : file.type.split("/")[0]));
-  const plain = !find("[name=as]", dialog).checked;
+  const albums = messages().filter((group) => group.length > 1);
+  const plain = !find("[name=as]", dialog).checked && !albums.length;
   option("views", plain && n && kinds.every((kind) => ["image", "video", "voice"].includes(kind)));
   option("videos", plain && kinds.includes("video"));
+  shareCaption(albums);
   find("[data-go]", dialog).disabled = !n;
   all(".file-row", list).forEach((row, i) => {
     find("[data-up]", row).disabled = !i;
     find("[data-down]", row).disabled = i === n - 1;
     for (const one of all("[data-up], [data-down]", row)) one.hidden = n === 1;
   });
+}
+
+// shareCaption shows one caption in place of those of the files of an album.
+function shareCaption(albums) {
+  const box = find(".together", dialog), field = find("[name=together]", box);
+  const captions = [...rows.keys()].filter((row) => row.fitsAlbum).map((row) => find("[name=caption]", row));
+  if (albums.length && box.hidden) field.value ||= captions.find((one) => one.value)?.value || "";
+  if (!albums.length && !box.hidden && captions.length) {
+    captions[0].value ||= field.value;
+    field.value = "";
+  }
+  box.hidden = !albums.length;
+  for (const row of rows.keys()) find("[name=caption]", row).hidden = albums.flat().includes(row);
+  const files = [...rows].filter(([row]) => row.fitsAlbum).map(([, file]) => file);
+  const isWhole = albums.length && albums[0].length === files.length;
+  find(".hint", box).textContent = `${numberOf(files)} are sent ${isWhole ? "together, as an album" : `as several messages, because an album has at most ${mostParts}, with ${sizeOf(most)} together`}.`;
+  const when = find(".when", dialog);
+  when.hidden = albums.length > 0;
+  if (albums.length) when.open = false;
 }
 
 // option shows an option if it suits the files.
@@ -112,17 +176,24 @@ function change(event) {
 }
 
 function send() {
-  const { as, once, gif, at } = Object.fromEntries(new FormData(find("form", dialog)));
+  const { as, once, gif, at, together } = Object.fromEntries(new FormData(find("form", dialog)));
   const answered = reply();
-  const all = [...list.children].map((row, i) => ({
-    file: rows.get(row), name: rows.get(row).name, size: sizeOf(rows.get(row).size), picture: row.picture,
-    text: find("[name=caption]", row).value.trim(), as, once, gif: rows.get(row).type.startsWith("video/") ? gif : "", when: at,
-    ptt: rows.get(row).voice, reply: i ? undefined : answered,
-  }));
+  const groups = messages();
+  const first = groups.find((group) => group.length > 1); // the album that has the caption
+  const items = groups.map((group, i) => {
+    const files = group.map((row) => rows.get(row));
+    const isAlbum = files.length > 1;
+    return {
+      files, name: isAlbum ? numberOf(files) : files[0].name, size: sizeOf(files.reduce((sum, file) => sum + file.size, 0)),
+      picture: group.find((row) => row.picture)?.picture, album: isAlbum ? files.map((file) => (isVideo(file) ? "video" : "image")).join(" ") : "",
+      text: (!isAlbum ? find("[name=caption]", group[0]).value : group === first ? together : "").trim(),
+      as, once, gif: isVideo(files[0]) ? gif : "", when: isAlbum ? "" : at, ptt: files[0].voice, reply: i ? undefined : answered,
+    };
+  });
   rows.clear();
   dialog.close();
   unreply();
-  for (const item of all) outbox.add(item);
+  for (const item of items) outbox.add(item);
 }
 
 const hasFiles = (event) => [...(event.dataTransfer?.types || [])].includes("Files");

@@ -14,12 +14,12 @@ const longest = 90e3; // ms; timeout of a text
 let wait = 1000; // ms until the next try
 let timer;
 
-// add adds a text or a file of this chat.
+// add adds a text, a file or an album of this chat.
 export function add(item) {
   Object.assign(item, { key: randomKey(), chat: location.pathname, at: Date.now(), state: "waiting", after: pending.lastOwn(), part: 0 });
   items.set(item.key, item);
   keep(item);
-  if (find("#messages").dataset.past !== undefined && !item.file) { // the end is not on this page
+  if (find("#messages").dataset.past !== undefined && !item.files) { // the end is not on this page
     location.href = item.chat;
     return;
   }
@@ -29,7 +29,7 @@ export function add(item) {
 }
 
 // queueOf returns the queue of an item: texts do not wait for files.
-const queueOf = (item) => item.chat + (item.file ? " files" : "");
+const queueOf = (item) => item.chat + (item.files ? " files" : "");
 
 async function work(queue) {
   if (busy.has(queue)) return;
@@ -46,7 +46,7 @@ async function deliver(item) {
   Object.assign(item, { state: "sending", reason: "", tried: true });
   show(item);
   try {
-    const answer = await (item.file ? upload(item) : post(item));
+    const answer = await (item.files ? upload(item) : post(item));
     Object.assign(item, { state: "sent", id: answer.msgId });
     forget(item);
     if (item.when) { // it is among the scheduled messages
@@ -82,12 +82,12 @@ const post = (item) => ask(item.chat + "/send", new URLSearchParams([
   ...(item.mentions || []).map((jid) => ["mention", jid]),
 ]), AbortSignal.timeout(longest));
 
-// upload sends a file and shows its progress.
+// upload sends a file or an album, and shows its progress.
 function upload(item) {
   const form = new FormData();
-  const fields = { csrf, key: item.key, reply: item.reply?.id || "", caption: item.text, as: item.as || "", ptt: item.ptt ? "yes" : "", once: item.once || "", gif: item.gif || "", when: item.when || "" };
+  const fields = { csrf, key: item.key, reply: item.reply?.id || "", caption: item.text, as: item.as || "", ptt: item.ptt ? "yes" : "", once: item.once || "", gif: item.gif || "", when: item.when || "", album: item.album || "" };
   for (const [name, value] of Object.entries(fields)) form.append(name, value);
-  form.append("file", item.file); // after its fields
+  for (const file of item.files) form.append("file", file); // after the fields
   const request = (item.request = new XMLHttpRequest());
   return new Promise((resolve, reject) => {
     request.upload.addEventListener("progress", (event) => {
@@ -144,7 +144,7 @@ function show(item) {
 // Storage
 
 function keep(item) {
-  if (item.file) return;
+  if (item.files) return;
   try {
     localStorage.setItem(prefix + item.key, JSON.stringify(item));
   } catch {
@@ -202,7 +202,7 @@ if (visitor) {
     if (chat) newest();
   });
   addEventListener("beforeunload", (event) => {
-    if ([...items.values()].some((item) => item.file)) event.preventDefault();
+    if ([...items.values()].some((item) => item.files)) event.preventDefault();
   });
 }
 

@@ -46,7 +46,7 @@ function describe(item, bubble) {
     find("[data-sender]", bubble).textContent = item.reply.sender;
     find("[data-quoted]", bubble).textContent = item.reply.text;
   }
-  if (item.file) {
+  if (item.files) {
     find("[data-doc]", bubble).hidden = false;
     find("[data-name]", bubble).textContent = item.name;
     find("[data-size]", bubble).textContent = item.size;
@@ -57,10 +57,10 @@ function describe(item, bubble) {
 function paint({ item, bubble }) {
   bubble.dataset.state = item.state;
   const bar = find("progress", bubble);
-  bar.hidden = !item.file || item.state !== "sending";
+  bar.hidden = !item.files || item.state !== "sending";
   bar.value = item.part || 0;
   bar.setAttribute("aria-label", "Sending " + (item.name || ""));
-  const sends = item.file && item.state === "sending" && item.part < 1;
+  const sends = item.files && item.state === "sending" && item.part < 1;
   find(".unsent-acts", bubble).hidden = !item.reason && !sends;
   const reason = find("[data-reason]", bubble);
   if (item.reason && item.reason !== reason.textContent) announce(`${item.state === "failed" ? "Not sent" : "Not sent yet"}: ${item.reason}`);
@@ -99,13 +99,13 @@ function arrange() {
 }
 
 // twinOf finds the stored message of an unanswered send: the first new own message with the same text,
-// or a file.
+// a file or an album.
 function twinOf(item, taken) {
   if (!item.tried) return undefined;
   const own = stored();
   const before = own.findIndex((one) => one.dataset.id === item.after);
   const later = before >= 0 ? own.slice(before + 1) : own.filter((one) => new Date(find("time", one)?.dateTime) > item.at - 60e3);
-  return later.find((one) => !taken.has(one) && (item.file ? item.part === 1 && find("img, [data-sound], .picture, .doc", one) : says(one, item.shown || item.text)));
+  return later.find((one) => !taken.has(one) && (item.files ? item.part === 1 && Boolean(find(".album", one)) === Boolean(item.album) && find("img, [data-sound], .picture, .doc", one) : says(one, item.shown || item.text)));
 }
 
 // plain returns a text without what its formatting and its lists may change.

@@ -120,7 +120,7 @@ async function finish(later) {
     const answered = reply();
     unreply();
     outbox.add({
-      file, ptt: true, text: "",
+      files: [file], ptt: true, text: "",
       name: "Voice note", size: minutes(ms), picture: find("svg", button).cloneNode(true), reply: answered,
     });
   } catch (failure) {

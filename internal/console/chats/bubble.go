@@ -109,6 +109,9 @@ func bubbles(req *frame.Request, chat bridge.Chat, chats []bridge.Chat, messages
 			shown := actionable(req, newBubble(part, n, clock), chat.JID)
 			shown.InAlbum, shown.Chips = true, labels.Of(part.Labels)
 			b.Pictures = append(b.Pictures, shown)
+			if part.Status != nil && *part.Status == bridge.DeliveryFailed {
+				b.Tick = shown.Tick // the album was not sent whole
+			}
 		}
 		b.More = max(0, len(b.Pictures)-shownParts)
 		b.Quote = quoteOf(chat.JID, m, n)

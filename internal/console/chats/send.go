@@ -2,6 +2,8 @@ package chats
 
 import (
 	"cmp"
+	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -21,6 +23,7 @@ type composer struct {
 	Group   bool
 	Key     string // idempotency key of the next send
 	MaxFile int64  // in bytes
+	Most    int    // pictures and videos of an album
 	Curl    string
 	Later   string // the suggested time of a message that is sent later
 }
@@ -31,7 +34,7 @@ var quickEmojis = []string{"👍", "❤️", "😂", "😮", "😢", "🙏"}
 func composerOf(req *frame.Request, chat bridge.Chat) (composer, error) {
 	why, err := closedTo(req, chat)
 	c := composer{
-		On: why.Why == "", Closed: why, Chat: chat.JID, Group: chat.IsGroup, Key: frame.NewKey(), MaxFile: req.Options.MaxFile,
+		On: why.Why == "", Closed: why, Chat: chat.JID, Group: chat.IsGroup, Key: frame.NewKey(), MaxFile: req.Options.MaxFile, Most: bridge.MaxAlbum,
 		Later: req.Now().In(req.Zone()).Truncate(time.Hour).Add(2 * time.Hour).Format(localLayout),
 	}
 	c.Curl = view.Curl("POST", "/api/messages/send", client.Text{To: chat.JID, Text: "Hello"}, "-H "+view.ShellQuoted("Idempotency-Key: "+c.Key))
@@ -161,17 +164,20 @@ func Transcribe(req *frame.Request) error {
 	return req.Done(err, text, view.ChatPath(req.Chat))
 }
 
-// SendFile sends a file. It passes it to the API while it arrives.
+// SendFile sends a file, or several as an album. It passes them to the API while they arrive.
 func SendFile(req *frame.Request) error {
 	if !req.Sends() {
 		return frame.ErrNotFound
 	}
-	fields, file, err := req.FileForm("caption", "reply", "ptt", "as", "once", "gif", "when", "key")
+	fields, file, err := req.FileForm("caption", "reply", "ptt", "as", "once", "gif", "when", "album", "key")
 	if err != nil {
 		return err
 	}
 	if file.FileName() == "" {
 		return frame.ErrNoFile
+	}
+	if kinds := strings.Fields(fields.Get("album")); len(kinds) > 0 {
+		return sendAlbum(req, fields, file, kinds)
 	}
 	upload := client.Upload{To: req.Chat, FileName: file.FileName(), Caption: fields.Get("caption"), QuotedMsgID: fields.Get("reply"), PTT: fields.Get("ptt") != "", ViewOnce: fields.Get("once") != "", GIF: fields.Get("gif") != ""}
 	if when := fields.Get("when"); when != "" {
@@ -184,4 +190,63 @@ func SendFile(req *frame.Request) error {
 	}
 	sent, err := req.API.SendFile(req.Context(), upload, file, cmp.Or(fields.Get("key"), frame.NewKey()))
 	return answerSent(req, sent, err)
+}
+
+// sendAlbum sends the files of a form as an album with one caption. kinds says for each whether it is an image or a
+// video.
+func sendAlbum(req *frame.Request, fields url.Values, first frame.File, kinds []string) error {
+	if len(kinds) > bridge.MaxAlbum {
+		return frame.Refused(http.StatusBadRequest, fmt.Sprintf("An album has at most %d pictures and videos.", bridge.MaxAlbum))
+	}
+	files := albumFiles{arrived: []frame.File{first}}
+	album := client.Album{To: req.Chat, Quote: client.Quote{QuotedMsgID: fields.Get("reply")}}
+	for i, kind := range kinds {
+		album.Items = append(album.Items, client.AlbumItem{Part: fmt.Sprint("file", i+1), Type: bridge.MediaType(kind), File: albumFile{&files, i}})
+	}
+	album.Items[0].Caption = fields.Get("caption")
+	sent, err := req.API.SendAlbum(req.Context(), album, cmp.Or(fields.Get("key"), frame.NewKey()))
+	return answerSent(req, sent.Sent, files.describe(err))
+}
+
+// albumFiles are the files of a form that have arrived.
+type albumFiles struct {
+	arrived []frame.File
+	err     error // why the next one has not
+}
+
+// albumFile reads a file of a form after those before it have been read.
+type albumFile struct {
+	of *albumFiles
+	at int
+}
+
+// Read implements [io.Reader].
+func (f albumFile) Read(p []byte) (int, error) {
+	if len(f.of.arrived) == f.at {
+		next, err := f.of.arrived[f.at-1].Next()
+		if err != nil {
+			f.of.err = err
+			return 0, err
+		}
+		f.of.arrived = append(f.of.arrived, next)
+	}
+	return f.of.arrived[f.at].Read(p)
+}
+
+// describe returns an error of sending the files as an album. It names the file that the API names by its number.
+func (f *albumFiles) describe(err error) error {
+	refused, ok := errors.AsType[*client.Error](err)
+	switch {
+	case err != nil && f.err != nil:
+		return f.err
+	case !ok:
+		return err
+	}
+	shown, at := *refused, 0
+	if n, _ := fmt.Sscanf(shown.Message, "items[%d]:", &at); n == 1 && at < len(f.arrived) {
+		_, why, _ := strings.Cut(shown.Message, ": ")
+		shown.Message = "“" + f.arrived[at].FileName() + "”: " + why
+	}
+	shown.Message = strings.Replace(shown.Message, "a call with the same Idempotency-Key", "trying again", 1)
+	return &shown
 }

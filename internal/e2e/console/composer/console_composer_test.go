@@ -2,7 +2,9 @@ package composer
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -145,7 +147,7 @@ func drop(b *Browser, x, y float64, files ...string) {
 }
 
 // Several files that are dropped are shown before they are sent: with captions, in another
-// order, without one of them. They arrive one after the other.
+// order, without one of them. They arrive one after the other, and pictures and videos together as an album.
 func TestConsole_FilesAreDropped(t *testing.T) {
 	AtBothWidths(t, func(t *testing.T, width int64) {
 		v := Chatting(t, width)
@@ -171,6 +173,25 @@ func TestConsole_FilesAreDropped(t *testing.T) {
 		if link := Evaluate[string](v.Browser, `fetch(document.querySelector("a.doc").href).then(answer => answer.text())`); link != "water, bread" {
 			t.Errorf("the file is %q", link)
 		}
+
+		dropped := Written(t, map[string][]byte{"one.png": demo.Picture(640, 400), "two.png": demo.Picture(400, 640), "film.mp4": Must(os.ReadFile("../../../media/testdata/formats/video.mp4"))(t), "notes.txt": []byte("notes")})
+		drop(v.Browser, float64(width)-100, 400, filepath.Join(dropped, "two.png"))
+		v.WaitFor(`document.querySelector(".file-row canvas") && !document.querySelector("[data-for=views]").hidden && document.querySelector(".together").hidden`)
+		v.Do(chromedp.SendKeys(chromedp.CSS(`[aria-label="Caption for two.png"]`), "In the hills"))
+		v.Do(chromedp.SetUploadFiles(chromedp.CSS("[data-file]"), []string{filepath.Join(dropped, "film.mp4"), filepath.Join(dropped, "notes.txt"), filepath.Join(dropped, "one.png")}))
+		v.WaitFor(`document.querySelectorAll(".file-row").length === 4 && document.querySelector(".together .hint").textContent === "2 pictures and 1 video are sent together, as an album."`)
+		if shown := Evaluate[string](v.Browser, `[...document.querySelectorAll("#files :is([name=caption], [name=together], [name=once], [name=gif], .when > summary)")].filter(one => one.checkVisibility()).map(one => one.name + " " + one.value).join(", ")`); shown != "caption , together In the hills" {
+			t.Errorf("the dialog offers %q", shown)
+		}
+		v.WantInside("the files of an album", "#files *:not(.vh, svg *)")
+		v.ClickOn(`[aria-label="Move one.png up"]`)
+		v.ClickOn("#files [data-go]")
+		sent := Must(v.Ben.Received(Within(t), func(r *simnet.Received) bool { return r.Message.Message.GetAlbumMessage() != nil }))(t)
+		items := Must(v.Ben.Album(Within(t), sent.Info.ID))(t)
+		if len(items) != 3 || items[0].Text() != "In the hills" || items[1].Message.Message.GetVideoMessage() == nil || items[2].Message.Message.GetImageMessage().GetWidth() != 640 {
+			t.Errorf("the album has %v", items)
+		}
+		v.WaitFor(`document.querySelectorAll(".msg.out:not(.unsent) .album-part").length === 3 && document.querySelectorAll(".msg.out .doc").length === 3 && !document.querySelector(".unsent, .msg[hidden]")`)
 		v.WantNoFaults()
 	})
 }
@@ -266,41 +287,74 @@ func TestConsole_FilesHaveALimit(t *testing.T) {
 	v.WantNoFaults()
 }
 
-// A file shows how much of it is sent, and can be cancelled. It waits for the connection; where it
-// failed, it can be tried again.
+// A file or an album shows how much of it is sent, and can be cancelled. It waits for the connection; if it failed, it can
+// be tried again: of an album, what was not sent is sent.
 func TestConsole_AFileShowsItsProgress(t *testing.T) {
 	t.Parallel()
 	v := Chatting(t, 1280)
-	dir := Written(t, map[string][]byte{"slow.bin": Noise(20_000_000), "late.txt": []byte("late"), "refused.txt": []byte("refused")})
-	upload := func(name string) {
-		v.Do(chromedp.SetUploadFiles(chromedp.CSS("[data-file]"), []string{filepath.Join(dir, name)}))
+	picture := demo.Picture(64, 40)
+	dir := Written(t, map[string][]byte{"slow.bin": Noise(20_000_000), "slow.png": Noise(20_000_000), "one.png": picture, "two.png": picture, "late.txt": []byte("late"), "refused.txt": []byte("refused")})
+	upload := func(names ...string) {
+		t.Helper()
+		for i, name := range names {
+			names[i] = filepath.Join(dir, name)
+		}
+		v.Do(chromedp.SetUploadFiles(chromedp.CSS("[data-file]"), names))
 		v.WaitFor(`document.querySelector("#files[open] .file-row")`)
 		v.Do(Clicks("#files [data-go]"))
 	}
+	album := []string{"one.png", "two.png"}
 	v.HoldUploads()
 	v.OpenChat(v.Ben.PN())
-	upload("slow.bin")
-	v.WaitFor(`(bar => bar && !bar.hidden && bar.value > 0 && bar.value < 1)(document.querySelector(".unsent progress"))`)
-	v.ClickOn(".unsent [data-drop]")
-	v.WaitFor(`!document.querySelector(".unsent")`)
+	for _, slow := range [][]string{{"slow.bin"}, {"one.png", "slow.png"}} {
+		upload(slow...)
+		v.WaitFor(`(bar => bar && !bar.hidden && bar.value > 0 && bar.value < 1)(document.querySelector(".unsent progress"))`)
+		v.ClickOn(".unsent [data-drop]")
+		v.WaitFor(`!document.querySelector(".unsent")`)
+	}
 	offline(v.Browser, true)
 	upload("late.txt")
-	v.WaitFor(`document.querySelector(".unsent [data-reason]")?.textContent.includes("can’t be reached")`)
+	upload(slices.Clone(album)...)
+	v.WaitFor(`document.querySelector(".unsent [data-reason]")?.textContent.includes("can’t be reached") && document.querySelectorAll(".unsent")[1].querySelector("[data-name]").textContent === "2 pictures"`)
 	offline(v.Browser, false)
 	v.WaitFor(`!document.querySelector(".unsent")`)
-	v.Device.FailSends(simnet.SendFault{Code: 406})
-	upload("refused.txt")
-	v.WaitFor(`document.querySelector(".unsent[data-state=failed] [data-reason]")?.textContent.includes("406")`)
-	v.ClickOn(".unsent [data-again]")
-	v.WaitFor(`!document.querySelector(".unsent")`)
+	refused := func(fault simnet.SendFault, names ...string) {
+		t.Helper()
+		v.Device.FailSends(fault)
+		upload(names...)
+		v.WaitFor(`document.querySelector(".unsent[data-state=failed] [data-reason]")?.textContent.includes("406")`)
+	}
+	again := func() {
+		t.Helper()
+		v.ClickOn(".unsent [data-again]")
+		v.WaitFor(`!document.querySelector(".unsent")`)
+	}
+	refused(simnet.SendFault{Code: 406}, "refused.txt")
+	again()
+	refused(simnet.SendFault{Code: 406, Skip: 2}, slices.Clone(album)...) // the second picture
+	if reason := v.Text(".unsent [data-reason]"); !strings.Contains(reason, "accepted 1 of the 2") || !strings.HasSuffix(reason, "; trying again sends the rest.") {
+		t.Errorf("the album says %q", reason)
+	}
+	v.WaitFor(`[...document.querySelectorAll(".msg.out:not(.unsent):has(.album)")].at(-1).querySelector(".tick.failed")`)
+	again()
+	refused(simnet.SendFault{Code: 406}, slices.Clone(album)...)
+	again()
 	for _, name := range []string{"late.txt", "refused.txt"} {
 		Must(v.Ben.Received(Within(t), func(r *simnet.Received) bool { return r.Message.Message.GetDocumentMessage().GetFileName() == name }))(t)
 	}
-	v.WantOwn("", "")
+	v.WantOwn("", "", "", "", "")
+	albums := 0
 	for _, r := range v.Ben.Messages() {
 		if name := r.Message.Message.GetDocumentMessage().GetFileName(); name == "slow.bin" {
 			t.Errorf("%s arrived", name)
 		}
+		if r.Message.Message.GetAlbumMessage() != nil {
+			albums++
+			Must(v.Ben.Album(Within(t), r.Info.ID))(t)
+		}
+	}
+	if albums != 3 {
+		t.Errorf("%d albums arrived", albums)
 	}
 	forgetFaults(v.Browser)
 }

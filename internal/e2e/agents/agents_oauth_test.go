@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"os/exec"
 	"strings"
 	"testing"
 
@@ -158,7 +157,7 @@ func TestOAuth_ATokenLikeOthers(t *testing.T) {
 	s.Restart()
 	Must(Begin(t, &sdk.StreamableClientTransport{Endpoint: s.base + "/mcp", HTTPClient: &http.Client{Transport: secret}}, WithoutSessions, nil))(t).Want("status", nil)
 	token := granted(t, s.API)
-	list := exec.Command("bridged", "token", "list")
+	list := Bridged("token", "list")
 	list.Env = []string{"BRIDGE_URL=" + s.base, "BRIDGE_TOKEN=" + s.Env["BRIDGE_TOKEN"]}
 	if out := string(Must(list.CombinedOutput())(t)); !strings.Contains(out, "Claude (agent.example)") {
 		t.Errorf("the shell lists\n%s", out)

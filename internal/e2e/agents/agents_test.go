@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
-	"os/exec"
 	"regexp"
 	"strings"
 	"testing"
@@ -234,7 +233,7 @@ func TestAgents_OnStandardInputAndOutput(t *testing.T) {
 func TestAgents_RelayObeysTheBridge(t *testing.T) {
 	t.Parallel()
 	s := NewAgentScene(t, "MCP_CONFIRM=true", "MCP_SENDS_PER_MINUTE=2")
-	cmd := exec.Command("bridged", "mcp")
+	cmd := Bridged("mcp")
 	cmd.Env = []string{"BRIDGE_URL=http://" + s.Address, "BRIDGE_TOKEN=" + s.Token, "MCP=send", "MCP_CONFIRM=false", "MCP_SENDS_PER_MINUTE=1000", "ENABLE_SEND=true"}
 	a := Must(Begin(t, &sdk.CommandTransport{Command: cmd}, WithSessions, nil))(t)
 	arguments := map[string]any{"jid": s.Sam.PN().String(), "text": "unconfirmed"}
@@ -259,7 +258,7 @@ func TestAgents_RelaySaysWhyItEnds(t *testing.T) {
 		"not running": {"http://127.0.0.1:1", TestToken, "is it running?"},
 		"no address":  {"127.0.0.1:8080", TestToken, "BRIDGE_URL, or --address, must be an http:// or https:// address"},
 	} {
-		cmd := exec.Command("bridged", "mcp")
+		cmd := Bridged("mcp")
 		cmd.Env = []string{"BRIDGE_URL=" + c.url, "BRIDGE_TOKEN=" + c.token}
 		if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), c.want) {
 			t.Errorf("%s: %v\n%s", name, err, out)

@@ -197,7 +197,7 @@ const shareOfLists = 4
 func waitForOne(t *testing.T, conns *[]net.Conn) int {
 	t.Helper()
 	first := make([]byte, len("HTTP/1.1 200"))
-	for end := time.Now().Add(TestPatience); time.Now().Before(end); {
+	for end := time.Now().Add(TestTimeout); time.Now().Before(end); {
 		for i, conn := range *conns {
 			if err := conn.SetReadDeadline(time.Now().Add(20 * time.Millisecond)); err != nil {
 				t.Fatal(err)

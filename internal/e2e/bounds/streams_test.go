@@ -135,7 +135,7 @@ func storedAt(line []byte) (time.Time, bool) {
 func (s manyStreams) tell(t testing.TB) []time.Duration {
 	t.Helper()
 	delays := make([]time.Duration, 0, s.count)
-	timeout := time.After(TestPatience)
+	timeout := time.After(TestTimeout)
 	for range s.count {
 		select {
 		case delay := <-s.heard:

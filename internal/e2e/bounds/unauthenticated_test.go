@@ -47,7 +47,7 @@ func TestUnauthenticated_HoldLittleMemory(t *testing.T) {
 			p.ResetPeak(t)
 			hold := openAll(p, t, *connectionCount, head)
 			begin := time.Now()
-			resp, err := (&http.Client{Timeout: TestPatience, Transport: &http.Transport{DisableKeepAlives: true}}).Get("http://" + p.Address + "/healthz")
+			resp, err := (&http.Client{Timeout: TestTimeout, Transport: &http.Transport{DisableKeepAlives: true}}).Get("http://" + p.Address + "/healthz")
 			if err != nil || resp.StatusCode != http.StatusOK {
 				t.Errorf("/healthz: %v, %v", resp, err)
 			} else {

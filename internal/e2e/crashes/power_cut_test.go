@@ -41,7 +41,7 @@ var (
 //
 //	go test ./internal/e2e/crashes -run TestPowerCut -v -timeout 20m -args -cuts 30
 func TestPowerCut_LosesAndDoublesNothing(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), time.Duration(*cutCount)*20*time.Second+2*TestPatience)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Duration(*cutCount)*20*time.Second+2*TestTimeout)
 	defer cancel()
 	c := newCutting(ctx, t)
 	began := time.Now()

@@ -3,7 +3,6 @@ package docs
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"regexp"
 	"slices"
 	"strings"
@@ -61,7 +60,7 @@ var inlineCommand = regexp.MustCompile("`bridged ([a-z-]+)")
 
 // TestDocs_NameTheCommandsThatThereAre: those of the program are on the pages for operators and of the shell, and pages name no other.
 func TestDocs_NameTheCommandsThatThereAre(t *testing.T) {
-	help := string(Must(exec.Command("bridged", "help").Output())(t))
+	help := string(Must(Bridged("help").Output())(t))
 	var names []string
 	for _, row := range regexp.MustCompile(`(?m)^  ([a-z-]+) {2,}\S`).FindAllStringSubmatch(help, -1) {
 		names = append(names, row[1])

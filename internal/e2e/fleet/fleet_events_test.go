@@ -33,7 +33,7 @@ func readNATS(t *testing.T, url, account string, until int64) (all []natsMessage
 	nc := Must(nats.Connect(url))(t)
 	defer nc.Close()
 	js := Must(jetstream.New(nc))(t)
-	ctx, cancel := context.WithTimeout(t.Context(), TestPatience)
+	ctx, cancel := context.WithTimeout(t.Context(), TestTimeout)
 	defer cancel()
 	events := Must(js.OrderedConsumer(ctx, "BRIDGED_EVENTS", jetstream.OrderedConsumerConfig{FilterSubjects: []string{"bridged." + account + ".events.>"}}))(t)
 	messages := Must(events.Messages())(t)

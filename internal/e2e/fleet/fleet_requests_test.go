@@ -74,7 +74,7 @@ func (c *natsCaller) ask(account, method, path string, fields Object) (got natsA
 		envelope[name] = value
 	}
 	data := Must(json.Marshal(envelope))(c.t)
-	msg := Must(c.nc.Request("bridged."+account+".api", data, TestPatience))(c.t)
+	msg := Must(c.nc.Request("bridged."+account+".api", data, TestTimeout))(c.t)
 	if err := json.Unmarshal(msg.Data, &got); err != nil {
 		c.t.Fatalf("%s: %v", msg.Data, err)
 	}
@@ -135,7 +135,7 @@ func TestFleet_RequestsComeThroughTheOneWay(t *testing.T) {
 			t.Errorf("with the bearer %q: %d %s", bearer, got.Status, got.Body)
 		}
 	}
-	if _, err := root.nc.Request("bridged.15550109999.api", []byte("{}"), TestPatience); !errors.Is(err, nats.ErrNoResponders) {
+	if _, err := root.nc.Request("bridged.15550109999.api", []byte("{}"), TestTimeout); !errors.Is(err, nats.ErrNoResponders) {
 		t.Errorf("an unknown account: %v", err)
 	}
 

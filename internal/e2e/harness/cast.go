@@ -45,7 +45,7 @@ func NewGroup(t testing.TB, by *simnet.Phone, options simnet.GroupOptions) *simn
 
 // Within returns a context with the tests' time limit.
 func Within(t testing.TB) context.Context {
-	ctx, cancel := context.WithTimeout(t.Context(), TestPatience)
+	ctx, cancel := context.WithTimeout(t.Context(), TestTimeout)
 	t.Cleanup(cancel)
 	return ctx
 }

@@ -23,7 +23,7 @@ type Command struct {
 // Begin starts a command of a bridge.
 func (p *Process) Begin(settings []string, args ...string) *Command {
 	p.T.Helper()
-	c := &Command{t: p.T, Cmd: exec.Command("bridged", args...), Lines: make(chan string, 100), Stderr: NewProcessLog()}
+	c := &Command{t: p.T, Cmd: Bridged(args...), Lines: make(chan string, 100), Stderr: NewProcessLog()}
 	c.Cmd.Env, c.Cmd.Stderr = p.CommandEnv(settings...), c.Stderr
 	out, err := c.Cmd.StdoutPipe()
 	if err == nil {
@@ -56,7 +56,7 @@ func (c *Command) Line() string {
 			c.t.Fatalf("the command has ended: %s", c.Stderr)
 		}
 		return line
-	case <-time.After(TestPatience):
+	case <-time.After(TestTimeout):
 		c.t.Fatalf("the command prints nothing: %s", c.Stderr)
 	}
 	return ""
@@ -80,7 +80,7 @@ func (p *Process) CommandEnv(settings ...string) []string {
 // Command runs another bridged in the environment of p and returns its output.
 func (p *Process) Command(args ...string) (string, error) {
 	p.T.Helper()
-	cmd := exec.Command("bridged", args...)
+	cmd := Bridged(args...)
 	for name, value := range p.Env {
 		cmd.Env = append(cmd.Env, name+"="+value)
 	}
@@ -109,7 +109,7 @@ func (p *Process) Doctor(settings ...string) (d Diagnosis) {
 		environ[name] = value
 	}
 	run := func(args ...string) (output []byte, code int) {
-		cmd := exec.Command("bridged", append([]string{"doctor"}, args...)...)
+		cmd := Bridged(append([]string{"doctor"}, args...)...)
 		for name, value := range environ {
 			cmd.Env = append(cmd.Env, name+"="+value)
 		}

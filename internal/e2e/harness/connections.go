@@ -33,7 +33,7 @@ func (p *Process) SendAnew(t *testing.T, request string) int {
 	t.Helper()
 	conn := Must(net.Dial("tcp", p.Address))(t)
 	defer conn.Close()
-	if err := conn.SetDeadline(time.Now().Add(TestPatience / 4)); err != nil {
+	if err := conn.SetDeadline(time.Now().Add(TestTimeout / 4)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := io.WriteString(conn, request); err != nil {

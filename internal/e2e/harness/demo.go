@@ -41,7 +41,7 @@ func StartDemo(t testing.TB, environ ...string) *demoRun {
 
 func RunDemo(t testing.TB, environ ...string) *demoRun {
 	t.Helper()
-	d := &demoRun{t: t, Dir: t.TempDir(), temp: t.TempDir(), cmd: exec.Command("bridged", "demo"), exited: make(chan struct{}), Stdout: NewProcessLog(), Stderr: NewProcessLog()}
+	d := &demoRun{t: t, Dir: t.TempDir(), temp: t.TempDir(), cmd: Bridged("demo"), exited: make(chan struct{}), Stdout: NewProcessLog(), Stderr: NewProcessLog()}
 	d.cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + d.Dir, "TMPDIR=" + d.temp, "LISTEN_ADDR=127.0.0.1:0"}
 	d.cmd.Env = append(d.cmd.Env, environ...)
 	d.cmd.Dir, d.cmd.Stdout, d.cmd.Stderr = d.Dir, d.Stdout, d.Stderr

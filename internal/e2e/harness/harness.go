@@ -76,7 +76,7 @@ func leaks() (err error) {
 	// If a socket ends while a frame is still unread, whatsmeow leaks the goroutine
 	// that holds the frame (socket/framesocket.go, frameComplete).
 	known := goleak.IgnoreAnyFunction("go.mau.fi/whatsmeow/socket.(*FrameSocket).frameComplete")
-	for late := time.Now().Add(TestPatience / 4); ; {
+	for late := time.Now().Add(TestTimeout / 4); ; {
 		if err = goleak.Find(known); err == nil || time.Now().After(late) {
 			return err
 		}
@@ -84,9 +84,9 @@ func leaks() (err error) {
 }
 
 const (
-	// TestPatience bounds every wait of the tests.
-	TestPatience = 60 * time.Second
-	TestToken    = "a-token-of-the-tests-0123456789"
+	// TestTimeout bounds every wait of the tests.
+	TestTimeout = 60 * time.Second
+	TestToken   = "a-token-of-the-tests-0123456789"
 )
 
 // Process is a running bridged with a client for its API. Every answer to the
@@ -159,7 +159,7 @@ func (p *Process) Set(settings ...string) {
 func (p *Process) Start() {
 	p.T.Helper()
 	p.Log, p.stdout = NewProcessLog(), NewProcessLog()
-	p.Cmd = exec.Command("bridged")
+	p.Cmd = Bridged()
 	for name, value := range maps.All(p.Env) {
 		p.Cmd.Env = append(p.Cmd.Env, name+"="+value)
 	}
@@ -181,7 +181,7 @@ func (p *Process) Start() {
 		p.T.Cleanup(transport.CloseIdleConnections)
 	case <-p.Exited:
 		p.T.Fatalf("bridged ended before it listened: %v\n%s", p.Cmd.ProcessState, p.Log)
-	case <-time.After(TestPatience):
+	case <-time.After(TestTimeout):
 		p.T.Fatalf("bridged does not listen\n%s", p.Log)
 	}
 }
@@ -342,7 +342,7 @@ func Eventually(t testing.TB, ask func() error) {
 		}
 		select {
 		case <-ctx.Done():
-			t.Fatalf("not within %v: %v", TestPatience, err)
+			t.Fatalf("not within %v: %v", TestTimeout, err)
 		case <-ticker.C:
 		}
 	}
@@ -351,7 +351,7 @@ func Eventually(t testing.TB, ask func() error) {
 // Status returns the auth status.
 func (p *Process) Status() bridge.Status {
 	p.T.Helper()
-	ctx, cancel := context.WithTimeout(p.T.Context(), TestPatience)
+	ctx, cancel := context.WithTimeout(p.T.Context(), TestTimeout)
 	defer cancel()
 	return Must(p.API.Status(ctx))(p.T)
 }

@@ -11,19 +11,36 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/rogpeppe/go-internal/lockedfile"
 )
 
-// sources are the parts of the module that the program is built from.
-var sources = []string{"go.mod", "go.sum", "cmd", "internal", "migrations"}
+var (
+	// sources are the parts of the module that the program is built from.
+	sources = []string{"go.mod", "go.sum", "cmd", "internal", "migrations"}
+	// built are the files and directories among them that hashSources has read.
+	built    []string
+	statOnce sync.Once
+)
+
+// Bridged returns a command that runs the program. It also makes the cached results of "go test" depend
+// on the program's sources: the testing package records the files that are opened or looked up while
+// tests run, but not before them.
+func Bridged(args ...string) *exec.Cmd {
+	statOnce.Do(func() {
+		for _, path := range built {
+			_, _ = os.Stat(path) // hashSources has read it
+		}
+	})
+	return exec.Command("bridged", args...)
+}
 
 // buildProgram puts a directory with bridged first in PATH. Linking takes longer than most tests,
 // so all packages use one executable: it is stored in the user's cache directory under a hash of
-// its sources. Reading them also makes the cached results of "go test" depend on them. Under the
-// race detector the program uses it, too.
+// its sources. Under the race detector the program uses it, too.
 func buildProgram() error {
 	root, err := moduleRoot()
 	if err != nil {
@@ -70,7 +87,11 @@ func hashSources(root string) (string, error) {
 				return err
 			case entry.IsDir() && (entry.Name() == "testdata" || entry.Name() == "e2e"):
 				return filepath.SkipDir
-			case entry.IsDir() || strings.HasSuffix(path, "_test.go"):
+			case strings.HasSuffix(path, "_test.go"):
+				return nil
+			}
+			built = append(built, path)
+			if entry.IsDir() { // its entry changes with the names in it
 				return nil
 			}
 			file, err := os.Open(path)

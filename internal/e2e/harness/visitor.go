@@ -28,7 +28,7 @@ type Visitor struct {
 
 // NewVisitor returns a visitor whose browser opens a connection for each request.
 func NewVisitor(t *testing.T, p *Process) *Visitor {
-	return &Visitor{t, p, &http.Client{Jar: Must(cookiejar.New(nil))(t), Timeout: TestPatience, Transport: &http.Transport{DisableKeepAlives: true}}}
+	return &Visitor{t, p, &http.Client{Jar: Must(cookiejar.New(nil))(t), Timeout: TestTimeout, Transport: &http.Transport{DisableKeepAlives: true}}}
 }
 
 // Open makes a request, follows redirects and returns the final status and page.

@@ -142,7 +142,7 @@ func TestMediaReceive_ManyAtOnce(t *testing.T) {
 			t.Parallel()
 			c := PairedCast(t, setting)
 			f := receives(c, t, c.Ben, Noise(2_000_000))
-			c.Network.CDN().Fail(simnet.CDNFault{Method: http.MethodGet, Delay: TestPatience / 10, Times: 1}) // until all have asked
+			c.Network.CDN().Fail(simnet.CDNFault{Method: http.MethodGet, Delay: TestTimeout / 10, Times: 1}) // until all have asked
 			var all sync.WaitGroup
 			for range 20 {
 				all.Go(func() { c.Downloads(t, f) })

@@ -7,7 +7,6 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
-	"os/exec"
 	"strings"
 	"testing"
 
@@ -101,7 +100,7 @@ func everything(s CompatScene, t *testing.T) {
 // isAlive runs the check of containers.
 func isAlive(p *Process, t *testing.T) {
 	t.Helper()
-	if out, err := exec.Command("bridged", "healthcheck", "--address", "http://"+p.Address).CombinedOutput(); err != nil {
+	if out, err := Bridged("healthcheck", "--address", "http://"+p.Address).CombinedOutput(); err != nil {
 		t.Errorf("bridged healthcheck: %v\n%s", err, out)
 	}
 }

@@ -80,7 +80,7 @@ func (s *setup) file(name string) string { return filepath.Join(s.dir, name) }
 // run runs a command of the program to its end.
 func (s *setup) run(args ...string) (stdout, stderr string, code int) {
 	s.t.Helper()
-	ctx, cancel := context.WithTimeout(s.t.Context(), TestPatience)
+	ctx, cancel := context.WithTimeout(s.t.Context(), TestTimeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, s.program, args...)
 	for name, value := range s.env {

@@ -54,7 +54,7 @@ func makesBackup(t *testing.T, p *Process, dir string) (name string) {
 // restoresTo restores a backup into a new directory, which checks it.
 func restoresTo(t *testing.T, p *Process, file string) {
 	t.Helper()
-	cmd := exec.CommandContext(Within(t), "bridged", "restore", file)
+	cmd := Bridged("restore", file)
 	cmd.Env = append(p.CommandEnv(), "DATA_DIR="+filepath.Join(t.TempDir(), "data"))
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("%s: %v\n%s", file, err, out)

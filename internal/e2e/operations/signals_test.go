@@ -37,7 +37,7 @@ func TestHangUp_IsIgnoredUnderNohup(t *testing.T) {
 func TestLogReader_MayGoAway(t *testing.T) {
 	p := StartBridge(t, NewNetwork(t))
 	p.Stop()
-	reader, exited := runWith(p, t, exec.Command("bridged"))
+	reader, exited := runWith(p, t, Bridged())
 	if err := reader.Close(); err != nil {
 		t.Fatal(err)
 	}

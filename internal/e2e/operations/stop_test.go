@@ -138,7 +138,7 @@ func held(p *Process) int {
 // abort sends a part of a request and hangs up.
 func abort(p *Process, part string) {
 	p.T.Helper()
-	ctx, cancel := context.WithTimeout(p.T.Context(), TestPatience)
+	ctx, cancel := context.WithTimeout(p.T.Context(), TestTimeout)
 	defer cancel()
 	conn, err := new(net.Dialer).DialContext(ctx, "tcp", p.Address)
 	if err != nil {

@@ -6,7 +6,6 @@ import (
 	"image/color"
 	"io"
 	"os"
-	"os/exec"
 	"slices"
 	"strconv"
 	"strings"
@@ -98,7 +97,7 @@ func TestPairing_ByTheTerminalsScreen(t *testing.T) {
 	n, owner := NewOwner(t, simnet.PhoneOptions{}, simnet.Options{Rotations: 2})
 	b := StartBridge(t, n)
 	screen, program := openTerminal(t, 132, 43)
-	cmd := exec.Command("bridged", "pair")
+	cmd := Bridged("pair")
 	cmd.Env = b.CommandEnv("TERM=xterm")
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = program, program, program
 	if err := cmd.Start(); err != nil {

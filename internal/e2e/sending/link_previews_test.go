@@ -115,7 +115,7 @@ func TestLinkPreviews_AreLeftOut(t *testing.T) {
 			t.Parallel()
 			began := time.Now()
 			id := SentID(t, c.Bridge.Post("/api/messages/send", Object{"jid": c.Anna.PN().String(), "text": text, "linkPreview": true}))
-			if took := time.Since(began); took > 3*time.Second+TestPatience/6 {
+			if took := time.Since(began); took > 3*time.Second+TestTimeout/6 {
 				t.Errorf("it took %v", took)
 			}
 			got := Must(c.Anna.ReceivedID(Within(t), id))(t)

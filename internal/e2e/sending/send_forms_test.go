@@ -363,7 +363,7 @@ func (r *room) reactions() {
 				if key.GetRemoteJID() != r.In.String() {
 					r.Errorf("in %s the reaction names the chat %s", r.In, key.GetRemoteJID())
 				}
-				if at := time.UnixMilli(got.GetSenderTimestampMS()); time.Since(at) > TestPatience || time.Until(at) > time.Second {
+				if at := time.UnixMilli(got.GetSenderTimestampMS()); time.Since(at) > TestTimeout || time.Until(at) > time.Second {
 					r.Errorf("in %s the reaction is of %v", r.In, at)
 				}
 			}

@@ -285,7 +285,7 @@ func losesAcknowledgement(t *testing.T, away bool) {
 		if !ok || resp.StatusCode != http.StatusOK {
 			t.Fatalf("answered %v", resp)
 		}
-	case <-time.After(2 * TestPatience):
+	case <-time.After(2 * TestTimeout):
 		t.Fatal("no answer")
 	}
 	replayed(t, r.keyed("anybody?", "k"), id, true)

@@ -3,7 +3,6 @@ package agent
 import (
 	"context"
 	"net/http"
-	"os/exec"
 	"strings"
 	"testing"
 
@@ -150,7 +149,7 @@ func NewAgentScene(t *testing.T, settings ...string) AgentScene {
 // Relay connects through "bridged mcp", which only gets the bridge's address and a token.
 func Relay(p *Process, t *testing.T, version, token string, answer func(*sdk.ElicitParams) string) (Agent, error) {
 	t.Helper()
-	cmd := exec.Command("bridged", "mcp")
+	cmd := Bridged("mcp")
 	cmd.Env = []string{"BRIDGE_URL=http://" + p.Address, "BRIDGE_TOKEN=" + token}
 	return Begin(t, &sdk.CommandTransport{Command: cmd}, version, answer)
 }

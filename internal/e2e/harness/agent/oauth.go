@@ -34,7 +34,7 @@ type Owner struct {
 // NewOwnerOf returns an owner who has not logged in.
 func NewOwnerOf(t testing.TB, token string) *Owner {
 	return &Owner{t, token, &http.Client{
-		Jar: Must(cookiejar.New(nil))(t), Timeout: TestPatience,
+		Jar: Must(cookiejar.New(nil))(t), Timeout: TestTimeout,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 }

@@ -214,7 +214,7 @@ func (b *Browser) Do(actions ...chromedp.Action[chromedp.Void]) {
 // inBrowser runs an action with the tests' time limit. It repeats an action whose element the page replaced,
 // because the action had no effect.
 func inBrowser[T any](b *Browser, action chromedp.Action[T]) (T, error) {
-	ctx, cancel := context.WithTimeout(b.ctx, TestPatience)
+	ctx, cancel := context.WithTimeout(b.ctx, TestTimeout)
 	defer cancel()
 	for {
 		value, err := chromedp.Run(ctx, action)
@@ -265,7 +265,7 @@ func (b *Browser) WaitFor(expression string) {
 
 // Becomes waits until a JavaScript expression is true, in this page or in one that replaces it.
 func Becomes(expression string) chromedp.Action[chromedp.Void] {
-	poll := chromedp.Poll[bool]("Boolean("+expression+")", chromedp.WithPollingTimeout(TestPatience), chromedp.WithPollingInterval(20*time.Millisecond))
+	poll := chromedp.Poll[bool]("Boolean("+expression+")", chromedp.WithPollingTimeout(TestTimeout), chromedp.WithPollingInterval(20*time.Millisecond))
 	return chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
 		_, err := untilLoaded(poll)(ctx, t)
 		return err

@@ -52,7 +52,7 @@ func one(selector string) string { return "document.querySelector(" + JsString(s
 // window. If the element need not be whole, it may be transparent until the pointer is on it.
 func seen(ctx context.Context, t *chromedp.Target, element string, scrolls, whole bool) (point, error) {
 	poll := chromedp.Poll[point](fmt.Sprintf("(%s)(%s, %v, %v)", findPoint, element, scrolls, whole),
-		chromedp.WithPollingTimeout(TestPatience/2), chromedp.WithPollingInterval(20*time.Millisecond))
+		chromedp.WithPollingTimeout(TestTimeout/2), chromedp.WithPollingInterval(20*time.Millisecond))
 	at, err := untilLoaded(poll)(ctx, t)
 	if err != nil {
 		why, unknown := chromedp.Evaluate[string]("String(document.unseen)")(ctx, t)

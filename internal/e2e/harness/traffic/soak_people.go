@@ -17,7 +17,7 @@ import (
 
 // ReadByLee sends read receipts.
 func (s *Soak) ReadByLee(phone *simnet.Phone, r *simnet.Received) {
-	ctx, cancel := context.WithTimeout(context.Background(), TestPatience)
+	ctx, cancel := context.WithTimeout(context.Background(), TestTimeout)
 	defer cancel()
 	if err := phone.MarkRead(ctx, r); err != nil && s.T.Context().Err() == nil {
 		s.T.Errorf("Lee marks a message as read: %v", err)

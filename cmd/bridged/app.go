@@ -69,7 +69,7 @@ type app struct {
 	schedule *schedule.Schedule
 	pictures *files.Pictures
 	thumbs   *files.Thumbnails
-	typing   *stream.Typing // nil unless SHOW_TYPING
+	live     *stream.Live
 	webhooks *webhook.Dispatcher
 	server   *http.Server
 	console  *console.Console        // nil if it is switched off
@@ -201,9 +201,9 @@ func (a *app) openAccount(ctx context.Context, c config.Config) (err error) {
 		lease = a.fleet
 	}
 	var noteTyping func(chat, person bridge.JID, state bridge.TypingState)
+	a.live = stream.NewLive(a.store.Clock().Now)
 	if c.ShowTyping {
-		a.typing = stream.NewTyping(a.store.Clock().Now)
-		noteTyping = a.typing.Note
+		noteTyping = a.live.NoteTyping
 	}
 	a.account, err = wa.Open(ctx, wa.Options{
 		SessionPath: a.dir.file("session.db"), DeviceName: c.DeviceName, ClientVersion: c.ClientVersion, PhoneNumber: c.PhoneNumber,
@@ -257,7 +257,7 @@ func (a *app) openAccount(ctx context.Context, c config.Config) (err error) {
 	a.importer, err = chatimport.New(a.lifetime, chatimport.Options{
 		Store: a.store, Files: a.imported, Limits: chatexport.Limits{File: int64(c.MediaMaxBytes), Sum: int64(c.ImportMaxBytes)},
 		Quota: int64(c.ImportQuota), Reserve: &disk.Reserve{Dir: a.dir.file("")},
-		Me: func() *bridge.User { return a.account.Status().User }, Lifetime: a.lifetime, Zone: operatorZone(), Now: a.store.Clock().Now, Log: a.log,
+		Me: func() *bridge.User { return a.account.Status().User }, Lifetime: a.lifetime, Zone: operatorZone(), Now: a.store.Clock().Now, Progress: a.live.NoteImport, Log: a.log,
 	})
 	a.closers = append(a.closers, func() error { a.importer.Close(); return nil })
 	return err
@@ -310,7 +310,7 @@ func (a *app) handler(c config.Config, connections *front.Connections, previews 
 		Connections: connections, Sessions: a.tokenOf,
 		Store: a.store, Account: a.account, Token: c.Token, EnableSend: c.EnableSend, PhoneNumber: c.PhoneNumber,
 		HistoryImport: c.HistoryImport,
-		Files:         a.files, Preparer: a.preparer, Pictures: a.pictures, Typing: a.typing, FetchTimeout: c.FetchTimeout,
+		Files:         a.files, Preparer: a.preparer, Pictures: a.pictures, Live: a.live, FetchTimeout: c.FetchTimeout,
 		Importer: a.importer, Exports: a.exports, Schedule: a.schedule,
 		PublicURL: publicURL, BasePath: c.BasePath, CORSOrigins: c.AllowedOrigins, Transcription: transcription(c), Backups: a.backupState(),
 		Preview: previews.Find, LinkPreviews: c.LinkPreviews,

@@ -3,6 +3,7 @@ package api_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"mime/multipart"
 	"net/http"
@@ -18,6 +19,7 @@ import (
 
 	"bridged/internal/api"
 	"bridged/internal/api/apitest"
+	events "bridged/internal/api/stream"
 	"bridged/internal/bridge"
 	"bridged/internal/chatexport"
 	"bridged/internal/chatexport/exporttest"
@@ -45,11 +47,11 @@ func newExports(tmp string) *media.Preparer {
 	return media.NewPreparer(media.PreparerOptions{TempDir: tmp, MaxBytes: maxExport, Setting: "IMPORT_MAX_BYTES", Log: zerolog.Nop()})
 }
 
-func newImporter(t testing.TB, st *store.Store, acc *account, kept *files.Imported) *chatimport.Importer {
+func newImporter(t testing.TB, st *store.Store, acc *account, kept *files.Imported, live *events.Live) *chatimport.Importer {
 	lifetime, end := context.WithCancel(context.Background())
 	i, err := chatimport.New(t.Context(), chatimport.Options{
 		Store: st, Files: kept, Limits: chatexport.Limits{File: maxExportFile, Sum: maxExport},
-		Me: func() *bridge.User { return acc.Status().User }, Lifetime: lifetime, Now: func() time.Time { return noon }, Zone: time.UTC, Log: zerolog.Nop(),
+		Me: func() *bridge.User { return acc.Status().User }, Lifetime: lifetime, Now: func() time.Time { return noon }, Zone: time.UTC, Progress: live.NoteImport, Log: zerolog.Nop(),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -200,8 +202,70 @@ func TestImport_AChatOfItsOwn(t *testing.T) {
 	}
 	var again bridge.Import
 	s.Get("/api/imports/" + got.ID).Want(http.StatusOK).Decode(&again)
+	got.Removable = new(6)
 	if diff := cmp.Diff(got, again); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// importedUntil reads the events of imports on a stream until one has a state. Events of a reader that is
+// slower are left out.
+func (st *stream) importedUntil(state bridge.ImportState) (last bridge.LiveEvent) {
+	st.t.Helper()
+	for last.Import == nil || last.Import.State != state {
+		got, err := st.next()
+		if err != nil {
+			st.t.Fatalf("the stream ended: %v", err)
+		}
+		if got.data == "" {
+			continue
+		}
+		last = bridge.LiveEvent{}
+		if err := json.Unmarshal([]byte(got.data), &last); err != nil || got.id != "" || got.event != "import.updated" || last.Import == nil {
+			st.t.Fatalf("%+v: %v", got, err)
+		}
+	}
+	return last
+}
+
+// TestImport_IsFollowedOnStreams from its beginning to its end, and so is undoing it, by callers who may see
+// the chat. Nothing of that is in the log.
+func TestImport_IsFollowedOnStreams(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	s.know(say(grace, grace, "G1", "hello", 1))
+	limited, err := s.openStreamAs(s.token(`{"name":"limited","scopes":["read"],"chats":["`+string(grace)+`"]}`).Secret, "?types=import.updated,chat.typing", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(limited.close)
+	all, others := s.stream("?types=import.updated", ""), s.stream("?types=message.created", "")
+	text := []byte("13.01.25, 10:00 - Anna: Hi\n13.01.25, 10:01 - Anna: there")
+	var weekend, into bridge.Import
+	s.imports(text, "chat", "Weekend").Want(http.StatusOK).Decode(&weekend)
+	want := bridge.ImportProgress{ID: weekend.ID, State: bridge.ImportDone, Total: 2, Imported: 2}
+	if last := all.importedUntil(bridge.ImportDone); *last.Import != want || last.ChatJID != weekend.ChatJID || last.At.IsZero() {
+		t.Errorf("the import ends with %+v", last.Import)
+	}
+	s.Do(http.MethodDelete, "/api/imports/"+weekend.ID, "").Want(http.StatusOK)
+	want.State, want.Removed = bridge.ImportUndone, 2
+	if last := all.importedUntil(bridge.ImportUndone); *last.Import != want {
+		t.Errorf("undoing ends with %+v", last.Import)
+	}
+	s.imports(text, "chat", string(grace), "dryRun", "true").Want(http.StatusOK)
+	s.imports(text, "chat", string(grace)).Want(http.StatusOK).Decode(&into)
+	for _, reader := range []*stream{all, limited} {
+		if last := reader.importedUntil(bridge.ImportDone); last.Import.ID != into.ID || last.ChatJID != grace {
+			t.Errorf("the import into a chat ends with %+v", last)
+		}
+	}
+	s.know(say(grace, grace, "G2", "and on", 2))
+	if e := others.event(); e.Type != bridge.EventMessageCreated || e.Message.ID != "G2" {
+		t.Errorf("a reader of messages gets %+v", e)
+	}
+	refused := s.Get("/api/events?types=import.updated").Want(http.StatusBadRequest)
+	if !strings.Contains(refused.Error(), "only streams of events have") {
+		t.Errorf("a page is refused with %s", refused.Error())
 	}
 }
 

@@ -111,8 +111,8 @@ type Options struct {
 	Schedule     *schedule.Schedule
 	Importer     *chatimport.Importer
 	Exports      *media.Preparer // receives exported chats
-	// Typing has the typing indicators for streams of events; nil if the account is not available.
-	Typing *stream.Typing
+	// Live has the events that only streams get; nil for none.
+	Live *stream.Live
 	// FetchTimeout bounds the fetching of a file, and separately the wait for a slot.
 	FetchTimeout time.Duration
 
@@ -218,6 +218,9 @@ func New(o Options) *Handler {
 	if o.Streams == nil {
 		o.Streams = context.Background()
 	}
+	if o.Live == nil {
+		o.Live = stream.NewLive(o.Now)
+	}
 	if o.Document == nil {
 		o.Document = Document
 	}
@@ -248,7 +251,7 @@ func New(o Options) *Handler {
 		bodies:   front.NewBodies(),
 		lists:    lists,
 		exports:  export.NewSlots(),
-		log:      stream.Log{Store: o.Store, Lists: lists, Typing: o.Typing, Open: collected.Streams, Stopping: o.Streams},
+		log:      stream.Log{Store: o.Store, Lists: lists, Live: o.Live, Open: collected.Streams, Stopping: o.Streams},
 		metrics:  collected,
 
 		document: openapi.New(o.Document, o.Build.Version, o.BasePath, o.WithoutPages),

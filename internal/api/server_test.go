@@ -20,6 +20,7 @@ import (
 
 	"bridged/internal/api"
 	"bridged/internal/api/apitest"
+	events "bridged/internal/api/stream"
 	"bridged/internal/bridge"
 	"bridged/internal/store"
 	"bridged/internal/store/storetest"
@@ -76,11 +77,11 @@ func newServer(t *testing.T, changes ...func(*api.Options)) *server {
 	})
 	acc := newAccount(st)
 	cdn, tmp := newCDN(t, acc), filepath.Join(t.TempDir(), "tmp")
-	kept := newImported(t, st)
+	kept, live := newImported(t, st), events.NewLive(time.Now)
 	options := api.Options{
 		Store: st, Account: acc, Token: token, EnableSend: true, HistoryImport: bridge.HistoryFull,
 		Transcription: &bridge.Transcription{Mode: bridge.TranscribeOff},
-		Files:         newFiles(t, cdn, 1<<20, kept), Exports: newExports(tmp), Importer: newImporter(t, st, acc, kept), Pictures: newPictures(t, cdn), Preparer: newPreparer(t, tmp), FetchTimeout: time.Minute,
+		Files:         newFiles(t, cdn, 1<<20, kept), Exports: newExports(tmp), Importer: newImporter(t, st, acc, kept, live), Live: live, Pictures: newPictures(t, cdn), Preparer: newPreparer(t, tmp), FetchTimeout: time.Minute,
 		Log: zerolog.New(log).Level(zerolog.DebugLevel),
 	}
 	options.Schedule = newSchedule(t, st, acc)

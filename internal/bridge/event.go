@@ -55,8 +55,9 @@ type Event struct {
 	Backup       *BackupFailure     `json:"backup,omitempty"`
 	// Scheduled is set if a message was scheduled, changed, cancelled, or was not sent.
 	Scheduled *ScheduledMessage `json:"scheduled,omitempty"`
-	// Typing is only set in events of streams, which are not in the log; see [EventTyping].
-	Typing *Typing `json:"typing,omitempty"`
+	// Typing and Import are only set in events of streams, which are not in the log; see [LiveEvent].
+	Typing *Typing         `json:"typing,omitempty"`
+	Import *ImportProgress `json:"import,omitempty"`
 }
 
 // MessageField is the name of a field of [Message] that can change.

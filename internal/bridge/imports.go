@@ -56,13 +56,15 @@ type Import struct {
 	DryRun  bool        `json:"dryRun"`
 	ChatJID JID         `json:"chatJid"`
 	ImportAbout
-	StartedAt    Time            `json:"startedAt"`
-	EndedAt      *Time           `json:"endedAt"`
-	Imported     int             `json:"imported"`   // messages that were not stored
-	Duplicates   int             `json:"duplicates"` // messages that were stored already
-	Media        int             `json:"media"`      // files that were stored
-	Removed      int             `json:"removed"`    // messages that undoing the import has removed
-	Doubtful     []AmbiguousLine `json:"doubtful"`   // until the bridge restarts
+	StartedAt  Time  `json:"startedAt"`
+	EndedAt    *Time `json:"endedAt"`
+	Imported   int   `json:"imported"`   // messages that were not stored
+	Duplicates int   `json:"duplicates"` // messages that were stored already
+	Media      int   `json:"media"`      // files that were stored
+	Removed    int   `json:"removed"`    // messages that undoing the import has removed
+	// Removable counts the messages that undoing the import would remove; nil in lists, and if it cannot be undone.
+	Removable    *int            `json:"removable,omitempty"`
+	Doubtful     []AmbiguousLine `json:"doubtful"` // until the bridge restarts
 	UnknownNames []string        `json:"unknownNames"`
 }
 

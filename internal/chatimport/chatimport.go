@@ -46,7 +46,10 @@ type Options struct {
 	// Zone is the default time zone of exports; nil if the operator has set none.
 	Zone *time.Location
 	Now  func() time.Time
-	Log  zerolog.Logger
+	// Progress is called when an import, which is not a dry run, or its undoing begins and ends, and after each
+	// hundredth of it; nil for never.
+	Progress func(chat bridge.JID, is bridge.ImportProgress)
+	Log      zerolog.Logger
 }
 
 // Importer imports exports. It is safe for concurrent use.
@@ -163,6 +166,7 @@ func (i *Importer) Start(ctx context.Context, r Request) (id string, err error) 
 		return "", err
 	}
 	i.remember(j)
+	i.announce(j.now())
 	i.work.Go(func() {
 		defer leave()
 		defer j.end(nil)

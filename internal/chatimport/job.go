@@ -29,6 +29,7 @@ type job struct {
 	first, last time.Time
 	senders     map[string]sender
 	sums        map[string][]byte // hashes of the files that messages name
+	announced   hundredths
 
 	failed error // valid after done is closed
 	size   int   // of the state, set when the import has ended; guarded by the Importer's mu
@@ -76,6 +77,7 @@ func (j *job) run() {
 	})
 	j.storeEnd()
 	end := j.now()
+	j.i.announce(end)
 	log := j.i.o.Log.Info()
 	if err != nil && !cancelled {
 		log = j.i.o.Log.Error().Err(err)

@@ -19,6 +19,24 @@ const (
 	minSize       = 1 << 10 // of an import without lines and names
 )
 
+// announce calls Options.Progress, unless an import is a dry run.
+func (i *Importer) announce(is bridge.Import) {
+	if i.o.Progress != nil && !is.DryRun {
+		i.o.Progress(is.ChatJID, is.Progress())
+	}
+}
+
+// hundredths is the number of hundredths of a job that were announced.
+type hundredths int
+
+// grow reports whether another hundredth is done.
+func (h *hundredths) grow(done, total int) bool {
+	now := hundredths(done * 100 / max(total, 1))
+	grown := now > *h
+	*h = max(now, *h)
+	return grown
+}
+
 func (i *Importer) remember(j *job) {
 	i.mu.Lock()
 	defer i.mu.Unlock()

@@ -207,6 +207,9 @@ func (j *job) store(ctx context.Context, m *matcher, gathered []chatexport.Messa
 			}
 		}
 	})
+	if is := j.now(); j.announced.grow(is.Imported+is.Duplicates, is.Total) {
+		j.i.announce(is)
+	}
 	return nil
 }
 

@@ -38,6 +38,8 @@ func (i *Importer) Undo(ctx context.Context, id string) error {
 	if err := i.o.Store.BeginUndo(ctx, is.Seq); err != nil {
 		return err
 	}
+	is.State = bridge.ImportUndoing
+	i.announce(is.Import)
 	i.undo(is)
 	return nil
 }
@@ -69,11 +71,18 @@ func (i *Importer) undoAll(is store.ImportRecord) {
 		return
 	}
 	defer i.unlockChat(is.ChatJID)
-	began := time.Now()
+	began, announced := time.Now(), hundredths(0)
+	announce := func(mustGrow bool) {
+		now, err := i.o.Store.Import(ctx, is.ID)
+		if err == nil && (announced.grow(now.Removed, now.Imported) || !mustGrow) {
+			i.announce(now.Import)
+		}
+	}
 	for {
-		err := i.o.Store.UndoImport(ctx, is)
+		err := i.o.Store.UndoImport(ctx, is, func() { announce(true) })
 		switch {
 		case err == nil:
+			announce(false)
 			i.o.Log.Info().Str("chat", is.ChatJID.Redacted()).Dur("took", time.Since(began)).Msg("chat import undone")
 			return
 		case ctx.Err() != nil: // the next start continues
@@ -131,6 +140,11 @@ func (i *Importer) Import(ctx context.Context, id string) (bridge.Import, error)
 		return j.now(), nil
 	}
 	is, err := i.o.Store.Import(ctx, id)
+	if err == nil && is.State != bridge.ImportUndoing && is.State != bridge.ImportUndone {
+		var count int
+		count, err = i.o.Store.Removable(ctx, is.Seq)
+		is.Removable = &count
+	}
 	return i.remembered(is.Import), err
 }
 

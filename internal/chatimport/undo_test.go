@@ -15,15 +15,22 @@ import (
 	"bridged/internal/chatexport/exporttest"
 )
 
-// undoes undoes an import, and returns it.
+// undoes undoes an import, which removes as many messages as was said before, and returns it.
 func (w *world) undoes(i bridge.Import) bridge.Import {
 	w.t.Helper()
-	if err := w.Undo(w.t.Context(), i.ID); err != nil {
+	before, err := w.Import(w.t.Context(), i.ID)
+	if err == nil {
+		err = w.Undo(w.t.Context(), i.ID)
+	}
+	if err != nil {
 		w.t.Fatal(err)
 	}
 	undone, err := w.WaitUndone(w.t.Context(), i.ID, toTheEnd)
 	if err != nil || undone.State != bridge.ImportUndone {
 		w.t.Fatalf("%v: %+v", err, undone)
+	}
+	if undone.Removed != *before.Removable || undone.Removable != nil {
+		w.t.Errorf("%d messages were removed, after %d were promised", undone.Removed, *before.Removable)
 	}
 	return undone
 }

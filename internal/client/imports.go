@@ -27,11 +27,7 @@ type ChatExport struct {
 // ImportChat uploads and imports an exported chat. [Client.Import] returns the progress of an
 // import that is still running.
 func (c *Client) ImportChat(ctx context.Context, export ChatExport, file io.Reader) (started bridge.Import, err error) {
-	header := http.Header{}
-	if export.Async {
-		header.Set("Prefer", "respond-async")
-	}
-	err = c.sendForm(ctx, "/api/imports", func(w *multipart.Writer) error { return export.write(w, file) }, header, func(resp *http.Response, err error) error {
+	err = c.sendForm(ctx, "/api/imports", func(w *multipart.Writer) error { return export.write(w, file) }, preferring(export.Async), func(resp *http.Response, err error) error {
 		if err != nil {
 			return err
 		}
@@ -75,7 +71,22 @@ func (c *Client) AllImports(ctx context.Context, q bridge.ImportQuery) iter.Seq2
 }
 
 // EndImport cancels an import that is running, and undoes one that has ended. It may still be in the state
-// [bridge.ImportUndoing]: follow it with [Client.Import].
-func (c *Client) EndImport(ctx context.Context, id string) (bridge.Import, error) {
-	return call[bridge.Import](ctx, c, http.MethodDelete, "/api/imports/"+url.PathEscape(id), nil)
+// [bridge.ImportUndoing], always with async: follow it with [Client.Import].
+func (c *Client) EndImport(ctx context.Context, id string, async bool) (is bridge.Import, err error) {
+	resp, err := c.Do(ctx, http.MethodDelete, "/api/imports/"+url.PathEscape(id), nil, preferring(async))
+	if err != nil {
+		return is, err
+	}
+	defer resp.Body.Close()
+	err = c.decode(resp, &is)
+	return is, err
+}
+
+// preferring returns the headers of a call that is to be answered at once, if async is set (RFC 7240).
+func preferring(async bool) http.Header {
+	header := http.Header{}
+	if async {
+		header.Set("Prefer", "respond-async")
+	}
+	return header
 }

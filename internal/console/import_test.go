@@ -177,18 +177,19 @@ func TestImport_ShowsErrors(t *testing.T) {
 	}
 }
 
-// The page of an import refreshes until the end, and then links to the chat.
+// The page of an import follows the events, shows how far it is, and then links to the chat.
 func TestImport_IsFollowed(t *testing.T) {
 	t.Parallel()
 	states := map[string][]string{
-		`"state":"running","error":null`:              {`data-every="1"`, `max="40" value="30"`, "30 of 40 messages", "You can leave this page"},
-		`"state":"done","error":null`:                 {`href="` + gracePath + `"`, "1 name stays as it is", "2 lines may have been read wrongly, or left out.", "Line 12", "&lt;b&gt;1/13/25", "It is much older."},
-		`"state":"undoing","error":null,"removed":5`:  {`data-every="1"`, `max="20" value="5"`, "5 messages removed"},
-		`"state":"undone","error":null,"removed":20`:  {"Import undone", "20 messages were removed."},
-		`"state":"failed","error":"the disk is full"`: {"The disk is full.", `href="/console/import?chat=15550100301%40s.whatsapp.net"`},
+		`"state":"running","error":null`:                            {`max="40" value="30"`, "30 of 40 messages", "You can leave this page"},
+		`"state":"done","error":null,"removable":1180`:              {"Remove 1\u202f180 messages?", `href="` + gracePath + `"`, "1 name stays as it is", "2 lines may have been read wrongly, or left out.", "Line 12", "&lt;b&gt;1/13/25", "It is much older."},
+		`"state":"undoing","error":null,"removed":5`:                {`max="20" value="5"`, "5 messages removed"},
+		`"state":"undone","error":null,"removed":1`:                 {"Import undone", "1 message was removed."},
+		`"state":"cancelled","error":"x","removable":0`:             {"It removes no messages"},
+		`"state":"failed","error":"the disk is full","removable":1`: {"Remove 1 message?", "The disk is full.", `href="/console/import?chat=15550100301%40s.whatsapp.net"`},
 	}
 	for state, wants := range states {
-		job := `{"id":"J1",` + state + `,"chatJid":"` + grace + `","total":40,"imported":20,"duplicates":10,"doubtful":[{"line":12,"text":"<b>1/13/25</b>","why":"it is much older"},{"line":14,"text":"x","why":"it is much older"}],"unknownNames":["Olga"]}`
+		job := `{"id":"J1",` + state + `,"startedAt":"2026-11-20T08:15:30.000Z","chatJid":"` + grace + `","total":40,"imported":20,"duplicates":10,"doubtful":[{"line":12,"text":"<b>1/13/25</b>","why":"it is much older"},{"line":14,"text":"x","why":"it is much older"}],"unknownNames":["Olga"]}`
 		s, _ := overAPI(t, map[string]http.HandlerFunc{"/api/imports/J1": replies(job), "/api/chats/" + grace: replies(`{"jid":"` + grace + `","name":"Grace"}`)})
 		s.logIn()
 		page := s.get("/console/import/J1").want(t, http.StatusOK, "").body
@@ -197,10 +198,10 @@ func TestImport_IsFollowed(t *testing.T) {
 				t.Errorf("%s: the page lacks %s\n%s", state, want, page)
 			}
 		}
-		if strings.Contains(page, "data-every") != (strings.Contains(state, "running") || strings.Contains(state, "undoing")) {
-			t.Errorf("%s: it renews itself, or does not", state)
+		if part := s.get("/console/import/J1?part").want(t, http.StatusOK, "").body; strings.Contains(part, "<html") || !strings.Contains(part, `data-live="import"`) {
+			t.Errorf("%s: the script gets\n%s", state, part)
 		}
-		canCancel, canUndo := strings.Contains(state, "running"), strings.Contains(state, "done") && !strings.Contains(state, "undone") || strings.Contains(state, "failed")
+		canCancel, canUndo := strings.Contains(state, "running"), strings.Contains(state, "removable")
 		if strings.Contains(page, "cancel-import") != canCancel || strings.Contains(page, "undo-import") != canUndo {
 			t.Errorf("%s: buttons\n%s", state, page)
 		}
@@ -213,17 +214,27 @@ func TestImport_IsFollowed(t *testing.T) {
 func TestImport_IsListedAndUndone(t *testing.T) {
 	t.Parallel()
 	s, all := overAPI(t, map[string]http.HandlerFunc{
-		"/api/imports": replies(`{"count":2,"imports":[
+		"/api/imports": replies(`{"count":3,"imports":[
+			{"id":"J3","state":"running","error":null,"chatJid":"` + grace + `","fileName":"more.zip","startedAt":"2026-11-21T09:15:30.000Z","imported":5,"duplicates":4,"total":60},
 			{"id":"J2","state":"undone","error":null,"chatJid":"` + grace + `","fileName":"<b>chat</b>.zip","startedAt":"2026-11-21T08:15:30.000Z","imported":3},
-			{"id":"J1","state":"done","error":null,"chatJid":"` + grace + `","fileName":"chat.zip","startedAt":"2026-11-20T08:15:30.000Z","imported":40}],"nextCursor":"C2"}`),
+			{"id":"J1","state":"done","error":null,"chatJid":"` + grace + `","fileName":"chat.zip","startedAt":"2026-11-20T08:15:30.000Z","imported":40,"duplicates":7,"media":3,"system":2}],"nextCursor":"C2"}`),
 		"/api/imports/J1": replies(`{"id":"J1","state":"undone","chatJid":"` + grace + `","removed":40}`), "/api/chats/" + grace: replies(`{"jid":"` + grace + `","name":"Grace"}`),
 	})
 	s.logIn()
 	page := s.get("/console/imports").want(t, http.StatusOK, "")
-	for _, want := range []string{`href="/console/import/J1"`, ">Undone<", ">Imported<", "&lt;b&gt;chat", "<strong dir=\"auto\">Grace</strong>", "/console/imports?cursor=C2"} {
+	for _, want := range []string{
+		`href="/console/import/J1" dir="auto">Grace<`, `href="/console/import/J1#undo-import"`, ">Undone<", ">Imported<", "&lt;b&gt;chat", "/console/imports?cursor=C2",
+		"40 new", "7 there already", "2 notices left out", `data-label="Files">3<`, `max="60" value="9"`, `action="/console/import/J3/end"`,
+	} {
 		if !strings.Contains(page.body, want) {
 			t.Errorf("the page lacks %s\n%s", want, page.body)
 		}
+	}
+	if strings.Contains(page.body, "J2#undo-import") {
+		t.Error("what was undone can be undone again")
+	}
+	if part := s.get("/console/imports?part&cursor=").want(t, http.StatusOK, "").body; strings.Contains(part, "<html") || !strings.Contains(part, `data-live="imports"`) {
+		t.Errorf("the script gets\n%s", part)
 	}
 	csrf := s.get("/console/chats").csrf()
 	*all = nil

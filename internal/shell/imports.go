@@ -31,7 +31,7 @@ func (s *Shell) EndImport(ctx context.Context, id string, undo bool) error {
 	case !undo && !isRunning:
 		return hinted(fmt.Errorf("the import has ended already (state %s)", is.State), "undo it: bridged imports undo %s", id)
 	}
-	is, err = s.API.EndImport(ctx, id)
+	is, err = s.API.EndImport(ctx, id, false)
 	for err == nil && is.State == bridge.ImportUndoing {
 		if err := s.note("%d messages removed …", is.Removed); err != nil {
 			return err

@@ -128,8 +128,8 @@ func (s *Shell) printEvent(ctx context.Context, known names, e bridge.Event) err
 		return s.printJSON(map[string]bridge.EventType{"type": e.Type})
 	case e.Type == bridge.EventReset:
 		return s.print("%s\n", "Some events were deleted before they could be read. From here on there are no gaps.")
-	case e.Typing != nil && s.JSON:
-		return s.printJSON(bridge.TypingEvent{Type: e.Type, At: e.At, ChatJID: e.ChatJID, Typing: *e.Typing})
+	case s.JSON && (e.Typing != nil || e.Import != nil):
+		return s.printJSON(bridge.LiveEvent{Type: e.Type, At: e.At, ChatJID: e.ChatJID, Typing: e.Typing, Import: e.Import})
 	case s.JSON:
 		shown := shownEvent{Event: e}
 		if e.Message != nil {
@@ -163,6 +163,8 @@ func (s *Shell) printEvent(ctx context.Context, known names, e bridge.Event) err
 		if e.ChatJID.IsGroup() {
 			text = s.name(ctx, known, e.Typing.SenderJID) + ": " + text
 		}
+	case e.Import != nil:
+		about, text = s.name(ctx, known, e.ChatJID), importText(*e.Import)
 	case e.Call != nil:
 		about, text = s.name(ctx, known, e.Call.FromJID), callText(*e.Call)
 	case e.Status != nil:
@@ -209,6 +211,13 @@ func (s *Shell) change(ctx context.Context, known names, e bridge.Event) string 
 		return "no longer starred"
 	}
 	return "changed"
+}
+
+func importText(is bridge.ImportProgress) string {
+	if is.State == bridge.ImportUndoing || is.State == bridge.ImportUndone {
+		return fmt.Sprintf("import %s: %d messages removed", is.State, is.Removed)
+	}
+	return fmt.Sprintf("import %s: %d of %d messages", is.State, is.Imported+is.Duplicates, is.Total)
 }
 
 func callText(call bridge.Call) string {

@@ -80,6 +80,17 @@ func (s *Store) Import(ctx context.Context, id string) (ImportRecord, error) {
 	})
 }
 
+// Removable counts the messages that [Store.UndoImport] would remove.
+func (s *Store) Removable(ctx context.Context, seq int64) (int, error) {
+	return read.As(ctx, s.Reader, "count the messages of an import", func(r *read.Snapshot) (count int) {
+		r.Find(`
+			SELECT count(*) FROM import_rows r JOIN messages m ON m.seq = r.message AND m.imported AND m.id LIKE ?
+			WHERE r.import = ? AND NOT EXISTS (SELECT 1 FROM import_rows o WHERE o.message = r.message AND o.import != r.import)`,
+			[]any{bridge.ExportedID("%"), seq}, &count)
+		return count
+	})
+}
+
 // Imports lists imports, the newest first.
 func (s *Store) Imports(ctx context.Context, q bridge.ImportQuery) (bridge.Page[bridge.Import], error) {
 	return read.As(ctx, s.Reader, "list imports", func(r *read.Snapshot) bridge.Page[bridge.Import] {

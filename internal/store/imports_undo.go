@@ -28,11 +28,13 @@ func (s *Store) BeginUndo(ctx context.Context, seq int64) error {
 }
 
 // UndoImport removes the messages, files, names and people that only this import has added. It works in batches, so that other
-// writes are not delayed. If it ends early, calling it again does the rest.
-func (s *Store) UndoImport(ctx context.Context, i ImportRecord) error {
+// writes are not delayed, and calls done after each batch of messages. If it ends early, calling it again does the rest.
+func (s *Store) UndoImport(ctx context.Context, i ImportRecord, done func()) error {
 	defer s.index.Wake() // to rewrite segments that have lost some of their messages
-	if _, err := s.inBatches(ctx, "undo an import", retainBatch, func(t *writeTx) int64 { return (importTx{t}).undoRows(i.Seq) }); err != nil {
-		return err
+	for more := true; more; done() {
+		if err := s.writeAs(ctx, "undo an import", func(t *writeTx) { more = (importTx{t}).undoRows(i.Seq) }); err != nil {
+			return err
+		}
 	}
 	for more := true; more; {
 		if err := s.writeAs(ctx, "undo the names of an import", func(t *writeTx) { more = (importTx{t}).undoName(i) }); err != nil {
@@ -63,8 +65,8 @@ const undoQuery = `
 	FROM import_rows r JOIN messages m ON m.seq = r.message
 	WHERE r.import = ? ORDER BY r.message LIMIT ?`
 
-// undoRows undoes a batch of the messages of an import, and returns the size of the batch.
-func (t importTx) undoRows(seq int64) int64 {
+// undoRows undoes a batch of the messages of an import, and reports whether there may be more.
+func (t importTx) undoRows(seq int64) (more bool) {
 	rows := sqlite.Collect(t.Conn, func(row *sqlite.Row) (r importRow) {
 		row.Scan(&r.message, &r.name, &r.hasFile, &r.before, &r.isExported, &r.others, &r.otherHasFile)
 		return r
@@ -83,7 +85,7 @@ func (t importTx) undoRows(seq int64) int64 {
 	}
 	t.s.index.DropEmpty(t.Conn, removed)
 	t.Run("UPDATE imports SET removed = removed + ? WHERE seq = ?", len(removed), seq)
-	return int64(len(rows))
+	return len(rows) == retainBatch
 }
 
 // undoShared undoes the changes of an import to a message that stays.

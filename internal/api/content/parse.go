@@ -85,7 +85,7 @@ func ParseEventTypes(field string, names []string, all []bridge.EventType) ([]br
 	var types []bridge.EventType
 	for _, name := range names {
 		kind := bridge.EventType(strings.TrimSpace(name))
-		if kind == bridge.EventTyping && !slices.Contains(all, kind) {
+		if slices.Contains(bridge.StreamTypes(), kind) && !slices.Contains(all, kind) {
 			return nil, bridge.Invalid("%s cannot have %s, which only streams of events have", field, kind)
 		}
 		if !slices.Contains(all, kind) {

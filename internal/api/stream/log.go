@@ -1,5 +1,5 @@
 // Package stream sends the log of events to its readers: as server-sent events, and in pages to
-// callers that poll. Streams also get typing indicators, which are not stored.
+// callers that poll. Streams also get the events of [Live], which are not stored.
 package stream
 
 import (
@@ -20,10 +20,10 @@ import (
 
 // Log is the log of events as the API serves it.
 type Log struct {
-	Store  *store.Store
-	Lists  front.Answers
-	Typing *Typing          // nil if the account is not available
-	Open   prometheus.Gauge // how many streams are open
+	Store *store.Store
+	Lists front.Answers
+	Live  *Live
+	Open  prometheus.Gauge // how many streams are open
 
 	// Stopping ends streams, which would delay a shutdown.
 	Stopping context.Context
@@ -37,7 +37,7 @@ type Query struct {
 	Tree      int64 // the token tree of the reader
 
 	memory *front.Memory // of the page that is being read
-	typing *typingReader // nil if the reader does not want typing indicators
+	live   *liveReader   // nil for pages
 }
 
 // Accepts reports whether the caller accepts text/event-stream by name.
@@ -81,11 +81,11 @@ func (l *Log) begin(ctx context.Context, q *Query) (err error) {
 	return err
 }
 
-// update is a page of the log or typing indicators. It is quiet if a pause passed without events.
+// update is a page of the log or live events. It is quiet if a pause passed without events.
 type update struct {
 	store.EventPage
-	quiet  bool
-	typing []bridge.TypingEvent
+	quiet bool
+	live  []bridge.LiveEvent
 }
 
 // follow returns the log after q.After page by page as it grows, and a quiet update after each
@@ -107,8 +107,8 @@ func (l *Log) follow(ctx context.Context, q Query, pause time.Duration) iter.Seq
 			q.memory.Release()
 			select {
 			case <-changed:
-			case <-q.typing.news():
-				if !yield(update{EventPage: store.EventPage{Next: q.After}, typing: q.typing.take()}, nil) {
+			case <-q.live.news():
+				if !yield(update{EventPage: store.EventPage{Next: q.After}, live: q.live.take()}, nil) {
 					return
 				}
 			case <-timer.C:
@@ -136,13 +136,13 @@ func (l *Log) read(ctx context.Context, q Query) (store.EventPage, error) {
 	return page, err
 }
 
-// typingFor returns the typing indicators that a reader may see and wants.
-func (l *Log) typingFor(q Query, events []bridge.TypingEvent) []bridge.TypingEvent {
+// liveFor returns the live events that a reader may see and wants.
+func (l *Log) liveFor(q Query, events []bridge.LiveEvent) []bridge.LiveEvent {
 	isAmong := func(chat bridge.JID, chats []bridge.JID) bool {
 		name := l.Store.Canonical(chat)
 		return slices.ContainsFunc(chats, func(jid bridge.JID) bool { return l.Store.Canonical(jid) == name })
 	}
-	return slices.DeleteFunc(events, func(event bridge.TypingEvent) bool {
-		return q.Only != nil && !isAmong(event.ChatJID, q.Only) || len(q.Chats) > 0 && !isAmong(event.ChatJID, q.Chats)
+	return slices.DeleteFunc(events, func(event bridge.LiveEvent) bool {
+		return len(q.Types) > 0 && !slices.Contains(q.Types, event.Type) || q.Only != nil && !isAmong(event.ChatJID, q.Only) || len(q.Chats) > 0 && !isAmong(event.ChatJID, q.Chats)
 	})
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"time"
 
 	"github.com/rs/zerolog/hlog"
@@ -55,10 +54,8 @@ func (l *Log) Serve(w http.ResponseWriter, r *http.Request, q Query) error {
 	q.memory = l.Lists.Answer(w, q.Tree, writeTimeout)
 	defer q.memory.Release()
 	out := &writer{memory: q.memory, control: http.NewResponseController(w)}
-	if l.Typing != nil && (len(q.Types) == 0 || slices.Contains(q.Types, bridge.EventTyping)) {
-		q.typing = l.Typing.open()
-		defer q.typing.close()
-	}
+	q.live = l.Live.open()
+	defer q.live.close()
 	err := l.send(r.Context(), out, q)
 	if err != nil && r.Context().Err() == nil && !errors.Is(err, errNotRead) {
 		return err
@@ -75,8 +72,8 @@ func (l *Log) send(ctx context.Context, out *writer, q Query) error {
 	for update, err := range l.follow(ctx, q, heartbeat) {
 		switch {
 		case err != nil:
-		case update.typing != nil:
-			err = out.typing(l.typingFor(q, update.typing))
+		case update.live != nil:
+			err = out.live(l.liveFor(q, update.live))
 		case update.quiet:
 			err = out.heartbeat(update.Next)
 		default:
@@ -134,9 +131,9 @@ func (w *writer) page(page store.EventPage) error {
 	return w.flush()
 }
 
-// typing writes typing indicators. They have no id, so that readers continue at the same
+// live writes live events. They have no id, so that readers continue at the same
 // position in the log.
-func (w *writer) typing(events []bridge.TypingEvent) error {
+func (w *writer) live(events []bridge.LiveEvent) error {
 	for _, event := range events {
 		data, err := bridge.EncodeJSON(event)
 		if err == nil {

@@ -152,7 +152,7 @@ if (chat) {
     changed.clear();
   }, 120);
   listeners.push((event) => {
-    if (event.chatJid !== chat.dataset.chat && event.type !== "reset" || event.type === "chat.typing") return;
+    if (event.chatJid !== chat.dataset.chat && event.type !== "reset" || ["chat.typing", "import.updated"].includes(event.type)) return;
     if (event.message) changed.add(event.message.msgId);
     again();
   });

@@ -1,5 +1,5 @@
 // Live pages: one stream of events, and the regions that it refreshes.
-import { all, ask, csrf, debounced, find, loadChanges, root } from "./base.js";
+import { all, ask, csrf, find, loadChanges, root } from "./base.js";
 
 // The visitor's time zone
 
@@ -12,8 +12,8 @@ if (csrf && zone && document.body.dataset.zone !== zone && !sessionStorage.getIt
 
 // Regions
 
-// A region (data-live) is loaded again after one of its events (data-on), or at an interval
-// (data-every, in seconds).
+// A region (data-live) is loaded again after one of its events (data-on; "begin" when the page starts to follow the
+// events), or at an interval (data-every, in seconds).
 export const listeners = []; // called with each event
 
 export async function refresh(region) {
@@ -103,7 +103,13 @@ function update(old, fresh) {
 }
 
 for (const region of all("[data-live]")) {
-  const again = debounced(() => refresh(region), 200);
+  let timer; // of the next refresh: events that follow each other quickly do not delay it
+  const again = () => {
+    timer ??= setTimeout(() => {
+      timer = undefined;
+      refresh(region);
+    }, 200);
+  };
   const types = (region.dataset.on || "").split(",");
   listeners.push((event) => {
     if (types.includes(event.type)) again();
@@ -119,7 +125,7 @@ for (const region of all("[data-live]")) {
 let stream;
 let left = -Infinity; // time of the last beforeunload, which ends the stream
 let lastEvent = find("[data-after]")?.dataset.after;
-const eventTypes = ["message.created", "message.updated", "message.status", "message.scheduled", "chat.updated", "group.updated", "label.updated", "call.created", "call.updated", "account.status", "backup.failed", "chat.typing", "reset"];
+const eventTypes = ["message.created", "message.updated", "message.status", "message.scheduled", "chat.updated", "group.updated", "label.updated", "call.created", "call.updated", "account.status", "backup.failed", "chat.typing", "import.updated", "reset"];
 
 function follow() {
   if (stream || !lastEvent) return;

@@ -2,6 +2,7 @@ package setup
 
 import (
 	"errors"
+	"fmt"
 	"time"
 
 	"bridged/internal/bridge"
@@ -17,10 +18,11 @@ type importedPage struct {
 	Name string // of the chat
 	Done int    // number of processed messages
 	Why  string // the reason of a failure
+	Ask  string // the question before undoing it
 	Curl string
 }
 
-// ShowImport shows the progress of an import. The page refreshes itself until the end.
+// ShowImport shows an import, and how far it is. The script asks for that alone (part) when it has changed.
 func ShowImport(req *frame.Request) error {
 	if err := mayImport(req); err != nil {
 		return err
@@ -33,7 +35,25 @@ func ShowImport(req *frame.Request) error {
 	if found.Error != nil {
 		page.Why = view.Sentence(*found.Error)
 	}
+	if found.Removable != nil {
+		page.Ask = undoQuestion(*found.Removable)
+	}
+	if req.URL.Query().Has("part") {
+		return req.PartOf("imported", "import-state", map[string]any{"Page": page, "Clock": req.Clock(), "CSRF": req.CSRF()})
+	}
 	return req.Show("imported", "Import", page)
+}
+
+// undoQuestion returns the question before an import is undone that has stored a number of messages alone.
+func undoQuestion(messages int) string {
+	const rest = " You can import the chat again."
+	switch messages {
+	case 0:
+		return "Undo this import? It removes no messages, only the files and names that nothing else has." + rest
+	case 1:
+		return "Remove 1 message? It’s here because of this import alone." + rest
+	}
+	return fmt.Sprintf("Remove %s messages? They’re here because of this import alone. What was received, or what other imports also have, stays.%s", view.Number(messages), rest)
 }
 
 // refusedDates returns the possible date orders of a refused export; nil if it was refused for

@@ -1,7 +1,6 @@
 package setup
 
 import (
-	"net/http"
 	"net/url"
 
 	"bridged/internal/bridge"
@@ -13,14 +12,16 @@ import (
 // importsPage lists the imports of exported chats.
 type importsPage struct {
 	Imports []listedImport
+	Self    string // the address of this page's table
 	More    string // the address of the next page
 	Curl    string
 }
 
 type listedImport struct {
 	bridge.Import
-	Name  string // of the chat
-	State importWord
+	Name string // of the chat
+	Done int    // number of processed messages
+	Word importWord
 }
 
 // importWord describes the state of an import.
@@ -31,21 +32,26 @@ var importStates = map[bridge.ImportState]importWord{
 	bridge.ImportUndoing: {"Undoing", "warn"}, bridge.ImportUndone: {"Undone", ""},
 }
 
-// ShowImports shows a page of the imports.
+// ShowImports shows a page of the imports. The script asks for the table alone (part).
 func ShowImports(req *frame.Request) error {
 	if err := mayImport(req); err != nil {
 		return err
 	}
-	list, err := req.API.Imports(req.Context(), bridge.ImportQuery{Limit: 50, Cursor: req.URL.Query().Get("cursor")})
+	query := req.URL.Query()
+	list, err := req.API.Imports(req.Context(), bridge.ImportQuery{Limit: 50, Cursor: query.Get("cursor")})
 	if err != nil {
 		return err
 	}
 	page := importsPage{Curl: view.Curl("GET", "/api/imports", nil)}
 	for _, i := range list.Items {
-		page.Imports = append(page.Imports, listedImport{i, names.EntryFor(req, i.ChatJID).Name, importStates[i.State]})
+		page.Imports = append(page.Imports, listedImport{i, names.EntryFor(req, i.ChatJID).Name, i.Imported + i.Duplicates, importStates[i.State]})
 	}
 	if list.NextCursor != nil {
 		page.More = view.Root + "/imports?cursor=" + url.QueryEscape(*list.NextCursor)
+	}
+	page.Self = view.Root + "/imports?part&cursor=" + url.QueryEscape(query.Get("cursor"))
+	if query.Has("part") {
+		return req.PartOf("imports", "import-list", map[string]any{"Page": page, "Clock": req.Clock(), "CSRF": req.CSRF()})
 	}
 	return req.Show("imports", "Imports", page)
 }
@@ -56,9 +62,6 @@ func EndImport(req *frame.Request) error {
 		return err
 	}
 	id := req.PathValue("import")
-	_, err := req.API.EndImport(req.Context(), id)
-	if err == nil {
-		http.Redirect(req.W, req.Request, view.Root+"/import/"+url.PathEscape(id), http.StatusSeeOther)
-	}
-	return err
+	_, err := req.API.EndImport(req.Context(), id, true)
+	return req.Done(err, "", view.Root+"/import/"+url.PathEscape(id))
 }

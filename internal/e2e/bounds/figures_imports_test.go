@@ -56,7 +56,7 @@ func TestFigures_Imports(t *testing.T) {
 		{"its caller leaves", long, func(_ string, _ client.MadeToken, leave func()) error { leave(); return nil }},
 		{"its token is revoked", long, func(_ string, token client.MadeToken, _ func()) error { return p.API.RevokeToken(Within(t), token.ID) }},
 		{"DELETE", short, func(id string, _ client.MadeToken, _ func()) error {
-			_, err := p.API.EndImport(Within(t), id)
+			_, err := p.API.EndImport(Within(t), id, false)
 			return err
 		}},
 		{"SIGTERM", long, func(string, client.MadeToken, func()) error { p.Signal(syscall.SIGTERM); return nil }},

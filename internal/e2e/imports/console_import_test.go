@@ -1,16 +1,22 @@
 package imports
 
 import (
+	"fmt"
 	"net/http"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
 
 	"bridged/internal/bridge"
 	"bridged/internal/chatexport/exporttest"
+	"bridged/internal/client"
+	"bridged/internal/console/view"
 	. "bridged/internal/e2e/harness"
 	. "bridged/internal/e2e/harness/browser"
+	"bridged/internal/longtest"
 )
 
 // chooses puts a file into the form for exported chats, on its page.
@@ -102,7 +108,38 @@ func TestConsole_AsksHowTheDatesOfAnExportAreRead(t *testing.T) {
 	if len(page.Messages) != 1 || page.Messages[0].Timestamp.Format("2006-01-02") != "2025-01-02" {
 		t.Errorf("imported %+v", page.Messages)
 	}
+	followsAnImport(t, v)
 	v.WantNoFaults()
+}
+
+// followsAnImport opens the list of imports, which shows one that begins elsewhere, how far it is and its end, without
+// being loaded again. Undoing it asks with the number of messages, and says when they are gone.
+func followsAnImport(t *testing.T, v Visited) {
+	t.Helper()
+	messages := longtest.Else(15_000, 60_000)
+	v.Open("/console/imports")
+	v.WaitFor(`document.readyState === "complete" && document.querySelectorAll(".imports tbody tr").length === 1`)
+	const first = `document.querySelector(".imports tbody tr").innerText`
+	v.Run(`window.steps = [];
+		new MutationObserver(() => {
+			const bar = document.querySelector(".imports tbody tr progress");
+			if (bar) steps.push(bar.value / bar.max);
+		}).observe(document.querySelector("#imports"), { childList: true, subtree: true, attributes: true })`)
+	begun := Must(v.Bridge.API.ImportChat(Within(t), client.ChatExport{Chat: "Long", Timezone: "UTC", FileName: "long.txt", Async: true}, strings.NewReader(manyMessages(messages))))(t)
+	v.WaitFor(fmt.Sprintf(`%s.includes("Imported") && %[1]s.includes("%s new")`, first, view.Number(messages)))
+	if steps := Evaluate[[]float64](v.Browser, `steps`); len(steps) < 2 || !slices.IsSorted(steps) || steps[len(steps)-1] == 0 {
+		t.Errorf("the bar was at %v", steps)
+	}
+	v.ClickOn(fmt.Sprintf(`[href="/console/import/%s#undo-import"]`, begun.ID))
+	v.Arrives("#imported")
+	v.WaitFor(`document.readyState === "complete"`)
+	v.ClickOn("#undo-import")
+	v.WaitFor(fmt.Sprintf(`document.querySelector("#question").textContent.startsWith("Remove %s messages?")`, view.Number(messages)))
+	v.ClickOn("dialog .danger")
+	v.WantOnPage(view.Number(messages) + " messages were removed.")
+	v.Open("/console/imports")
+	v.WaitFor(first + `.includes("Undone")`)
+	v.Bridge.Get("/api/chats/" + begun.ChatJID.Escaped()).Want(http.StatusNotFound)
 }
 
 // TestConsole_ImportCanBeCancelled: a large file shows how much of it is sent, and its upload

@@ -136,6 +136,7 @@ func TestImports_OverHTTP(t *testing.T) {
 		if got.State != bridge.ImportDone || got.Imported != want.Imported || got.Duplicates != want.Duplicates || got.Media != want.Media || len(got.UnknownNames) != 0 {
 			t.Errorf("import %d: %+v", i+1, got)
 		}
+		got.Removable = &want.Imported
 		if same := Must(c.Bridge.API.Import(Within(t), got.ID))(t); cmp.Diff(got, same) != "" {
 			t.Errorf("it is told as %+v", same)
 		}

@@ -102,7 +102,7 @@ func TestImports_AreUndoneOverAKill(t *testing.T) {
 	export := client.ChatExport{Chat: string(annas), Timezone: "UTC", Async: true}
 	done := Must(b.API.ImportChat(Within(t), export, strings.NewReader(manyMessages(messages))))(t)
 	waitForImport(t, b, done.ID, hasEnded)
-	go func(api *client.Client) { _, _ = api.EndImport(Within(t), done.ID) }(b.API) // the kill ends it
+	go func(api *client.Client) { _, _ = api.EndImport(Within(t), done.ID, false) }(b.API) // the kill ends it
 	waitForImport(t, b, done.ID, func(i bridge.Import) bool { return i.Removed > 0 })
 	b.Kill()
 	b.Start()

@@ -14,9 +14,9 @@ import (
 // is repeated is told once.
 func TestTyping_EndsByItself(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		typing := NewTyping(time.Now)
+		live := NewLive(time.Now)
 		const chat, anna, ben = bridge.JID("1203630@g.us"), bridge.JID("1@s.whatsapp.net"), bridge.JID("2@s.whatsapp.net")
-		stream := typing.open()
+		stream := live.open()
 		defer stream.close()
 		told := func(want ...string) {
 			t.Helper()
@@ -29,60 +29,60 @@ func TestTyping_EndsByItself(t *testing.T) {
 				t.Error(diff)
 			}
 		}
-		typing.Note(chat, anna, bridge.TypingPaused) // who did not type
+		live.NoteTyping(chat, anna, bridge.TypingPaused) // who did not type
 		told()
-		typing.Note(chat, anna, bridge.TypingText)
+		live.NoteTyping(chat, anna, bridge.TypingText)
 		told("1 typing")
 		time.Sleep(bridge.TypingTime / 2)
-		typing.Note(chat, anna, bridge.TypingText)
-		typing.Note(chat, ben, bridge.TypingVoice)
+		live.NoteTyping(chat, anna, bridge.TypingText)
+		live.NoteTyping(chat, ben, bridge.TypingVoice)
 		told("2 recording")
 		time.Sleep(bridge.TypingTime - time.Second)
-		typing.Note(chat, ben, bridge.TypingText)
+		live.NoteTyping(chat, ben, bridge.TypingText)
 		told("2 typing")
 		time.Sleep(time.Second)
 		told("1 paused")
 
 		// A reader that comes later, or is slow, hears what is so now.
-		late := typing.open()
+		late := live.open()
 		defer late.close()
 		if now := late.take(); len(now) != 1 || now[0].Typing.SenderJID != ben || now[0].ChatJID != chat {
 			t.Errorf("a late reader hears %+v", now)
 		}
 		for range 100 {
-			typing.Note(chat, ben, bridge.TypingVoice)
-			typing.Note(chat, ben, bridge.TypingText)
+			live.NoteTyping(chat, ben, bridge.TypingVoice)
+			live.NoteTyping(chat, ben, bridge.TypingText)
 		}
-		typing.Note(chat, ben, bridge.TypingPaused)
+		live.NoteTyping(chat, ben, bridge.TypingPaused)
 		told("2 paused")
 		time.Sleep(time.Hour)
 		told()
-		if n := typing.count(); n != 0 {
+		if n := live.count(); n != 0 {
 			t.Errorf("%d people still type", n)
 		}
 	})
 }
 
 // count returns how many people type.
-func (t *Typing) count() int {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return len(t.active)
+func (l *Live) count() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.active)
 }
 
 // TestTyping_IsBounded: of too many people at once the later ones are not told.
 func TestTyping_IsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		typing := NewTyping(time.Now)
+		live := NewLive(time.Now)
 		for i := range 2 * maxTyping {
-			typing.Note(bridge.PhoneJID(time.Duration(i).String()), "1@s.whatsapp.net", bridge.TypingText)
+			live.NoteTyping(bridge.PhoneJID(time.Duration(i).String()), "1@s.whatsapp.net", bridge.TypingText)
 		}
-		if n := typing.count(); n != maxTyping {
+		if n := live.count(); n != maxTyping {
 			t.Errorf("%d people are kept", n)
 		}
 		time.Sleep(bridge.TypingTime)
 		synctest.Wait()
-		if n := typing.count(); n != 0 {
+		if n := live.count(); n != 0 {
 			t.Errorf("%d people still type", n)
 		}
 	})

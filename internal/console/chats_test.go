@@ -50,6 +50,20 @@ func TestChats_PinnedFirstArchivedApart(t *testing.T) {
 	}
 }
 
+// A list after much scrolling is read in pages that the API has, also the pinned chats in it.
+func TestChats_ALongListIsReadInPages(t *testing.T) {
+	t.Parallel()
+	s, _ := overAPI(t, map[string]http.HandlerFunc{"/api/chats": func(w http.ResponseWriter, r *http.Request) {
+		if limit, err := strconv.Atoi(r.URL.Query().Get("limit")); err != nil || limit > 500 {
+			http.Error(w, `{"error":"limit must be an integer between 1 and 500","code":"invalid"}`, http.StatusBadRequest)
+			return
+		}
+		_, _ = io.WriteString(w, `{"chats":[],"nextCursor":null}`)
+	}})
+	s.logIn()
+	s.get("/console/list?rows=600").want(t, http.StatusOK, "")
+}
+
 // Labels show on the rows of chats, filter the list with its archived chats, and are added and
 // removed by the API. Unknown ones are left out.
 func TestChats_Labels(t *testing.T) {

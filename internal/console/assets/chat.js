@@ -103,8 +103,9 @@ function takeLines(lines) {
     if (known !== one) known?.replaceWith(one);
     const above = before && document.getElementById(before);
     if (above && one.previousElementSibling !== above) above.after(one);
-    else if (!one.isConnected && part) find("ol", part).prepend(one);
-    else if (!one.isConnected) {
+    else if (document.contains(one)) continue;
+    else if (part) find("ol", part).prepend(one);
+    else {
       const day = own.cloneNode(false);
       day.append(find(".day", own).cloneNode(true), document.createElement("ol"));
       find("ol", day).append(one);

@@ -109,7 +109,7 @@ function takeRow(item) {
   one.toggleAttribute("data-pinned", "pinned" in item.dataset);
   const next = rows.find((other) => other !== one && comesBefore(one, other));
   if (!next && find(".pager", list)) return row && renewList();
-  if (one.nextElementSibling === (next || null) && one.isConnected) return undefined;
+  if (one === row && one.nextElementSibling === (next || null)) return undefined;
   find(".chat-list", list).insertBefore(one, next || null);
   if (focused !== document.activeElement && focused.isConnected) focused.focus({ preventScroll: true });
   return undefined;

@@ -152,7 +152,7 @@ func (l chatList) has(chat bridge.Chat) bool {
 
 // readChats reads a number of chats into a list, and reports whether there are more.
 func readChats(req *frame.Request, list *chatList, rows int) (more bool, err error) {
-	q := bridge.ChatQuery{Archived: new(list.Shows == "archived"), Pinned: new(false), Limit: rows}
+	q := bridge.ChatQuery{Archived: new(list.Shows == "archived"), Pinned: new(false), Limit: min(rows, maxPage)}
 	switch list.Shows {
 	case "unread":
 		q.Unread = new(true)

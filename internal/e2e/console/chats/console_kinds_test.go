@@ -132,5 +132,11 @@ func TestConsole_CallsAndChangesAreLines(t *testing.T) {
 		v.ClickOn(".ringing-call button")
 		Must(call.WaitRejected(Within(t)))(t)
 		v.WaitFor(`!document.querySelector(".ringing-call") && document.querySelector(".event-line").innerText.includes("Declined voice call")`)
+
+		// A line may be the first of its chat.
+		v.OpenChat(v.Carla.PN())
+		v.WaitFor(`document.querySelector(".history > .empty") && document.readyState === "complete"`)
+		Must(v.Carla.Call(Within(t), v.Owner, simnet.CallOptions{}))(t)
+		v.WaitFor(`document.querySelector(".day-part .event-line")?.innerText.includes("Incoming voice call")`)
 	})
 }

@@ -64,6 +64,35 @@ func TestChats_ALongListIsReadInPages(t *testing.T) {
 	s.get("/console/list?rows=600").want(t, http.StatusOK, "")
 }
 
+// The menu of the list marks all chats as read that are unread and not archived. Visitors who may not mark chats, and the
+// archive, have no such entry.
+func TestChats_TheUnreadOnesAreListedForTheMenu(t *testing.T) {
+	t.Parallel()
+	s, _ := overAPI(t, map[string]http.HandlerFunc{"/api/chats": func(w http.ResponseWriter, r *http.Request) {
+		query := r.URL.Query()
+		answer := `{"chats":[],"nextCursor":null}`
+		switch {
+		case query.Get("unread") == "true" && query.Get("archived") == "false" && query.Get("cursor") == "":
+			answer = `{"chats":[` + listedChat(club, "Readers", `"pinned":true,"mutedUntil":"9999-12-31T23:59:59.999Z"`) + `],"nextCursor":"2"}`
+		case query.Get("unread") == "true" && query.Get("cursor") == "2":
+			answer = `{"chats":[` + listedChat(grace, "Grace", `"unreadCount":2`) + `],"nextCursor":null}`
+		}
+		_, _ = io.WriteString(w, answer)
+	}})
+	s.logIn()
+	if got := s.get("/console/unread/chats").want(t, http.StatusOK, "").body; got != `{"chats":["`+club+`","`+grace+`"]}` {
+		t.Errorf("unread are %s", got)
+	}
+	offers := func(path string) bool { return strings.Contains(s.get(path).body, "data-read-all") }
+	if !offers("/console/chats") || offers("/console/chats?archived=true") {
+		t.Error("the entry belongs to the menu of the chats, and not to that of the archived ones")
+	}
+	s.try("brt_LIMITED")
+	if offers("/console/chats") || strings.Contains(s.get("/console/settings").body, "data-read-on") {
+		t.Error("a visitor who may only read can mark chats")
+	}
+}
+
 // Labels show on the rows of chats, filter the list with its archived chats, and are added and
 // removed by the API. Unknown ones are left out.
 func TestChats_Labels(t *testing.T) {

@@ -92,6 +92,7 @@ func (c *Console) eachRoute(handle func(pattern string, h func(http.ResponseWrit
 	live("/chats", chats.ShowChats)
 	page("/list", chats.ShowList)
 	page("/unread", chats.CountUnread)
+	page("/unread/chats", chats.ListUnread)
 	page("/notice", chats.ShowNotice)
 	page("/name", chats.ShowName)
 	page("/chats/{jid}/state", chats.ShowChatState)

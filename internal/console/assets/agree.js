@@ -2,31 +2,51 @@
 
 const agreements = new WeakSet(); // forms whose question was answered with yes
 
+// dialogOf returns a dialog with a text and other elements, and a function that adds a button. The dialog is removed
+// when it closes.
+export function dialogOf(text, ...parts) {
+  const dialog = document.createElement("dialog");
+  dialog.className = "sheet ask";
+  dialog.setAttribute("aria-labelledby", "question");
+  const row = Object.assign(document.createElement("div"), { className: "row" });
+  dialog.append(Object.assign(document.createElement("p"), { id: "question", textContent: text, dir: "auto" }), ...parts, row);
+  document.body.append(dialog);
+  dialog.addEventListener("close", () => dialog.remove());
+  dialog.addEventListener("keydown", (event) => event.stopPropagation()); // Esc only closes the dialog
+  const button = (textContent, more) => {
+    const made = Object.assign(document.createElement("button"), { type: "button", textContent, ...more });
+    row.append(made);
+    return made;
+  };
+  return { dialog, button };
+}
+
+// asks asks a question, and returns whether it was answered with the button that has a word.
+export function asks(question, word, className = "danger") {
+  const { dialog, button } = dialogOf(question);
+  const yes = button(word, { className });
+  const no = button("Cancel", { autofocus: true });
+  return new Promise((resolve) => {
+    dialog.addEventListener("click", (event) => {
+      event.stopPropagation();
+      if (event.target !== dialog && event.target !== yes && event.target !== no) return;
+      dialog.close();
+      resolve(event.target === yes);
+    });
+    dialog.addEventListener("cancel", () => resolve(false));
+    dialog.showModal(); // the focus returns to the button when it closes
+  });
+}
+
 // agreed reports whether the visitor has confirmed a form. The form is sent after the confirmation.
 export function agreed(event, question) {
   const { target: form, submitter } = event;
   if (agreements.delete(form)) return true;
   event.preventDefault();
-  const dialog = document.createElement("dialog");
-  dialog.className = "sheet ask";
-  dialog.setAttribute("aria-labelledby", "question");
-  const text = Object.assign(document.createElement("p"), { id: "question", textContent: question, dir: "auto" });
-  const yes = Object.assign(document.createElement("button"), { type: "button", className: "danger", textContent: submitter?.textContent.trim() || "Yes" });
-  const no = Object.assign(document.createElement("button"), { type: "button", textContent: "Cancel", autofocus: true });
-  const row = Object.assign(document.createElement("div"), { className: "row" });
-  row.append(yes, no);
-  dialog.append(text, row);
-  document.body.append(dialog);
-  dialog.addEventListener("close", () => dialog.remove());
-  dialog.addEventListener("keydown", (event) => event.stopPropagation()); // Esc only closes the dialog
-  dialog.addEventListener("click", (event) => {
-    event.stopPropagation();
-    const { target } = event;
-    if (target === yes) agreements.add(form);
-    if (target !== dialog && target !== yes && target !== no) return;
-    dialog.close();
-    if (target === yes) form.requestSubmit(submitter);
+  asks(question, submitter?.textContent.trim() || "Yes").then((yes) => {
+    if (!yes) return;
+    agreements.add(form);
+    form.requestSubmit(submitter);
   });
-  dialog.showModal(); // the focus returns to the button when it closes
   return false;
 }

@@ -8,6 +8,7 @@ import "./calls.js";
 import "./chat.js";
 import "./place.js";
 import "./within.js";
+import "./reading.js";
 import "./menu.js";
 import "./voice.js";
 import "./lightbox.js";

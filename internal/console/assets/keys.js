@@ -3,6 +3,7 @@ import { all, find, root } from "./base.js";
 import { place } from "./chat.js";
 import { answer, area, edit, leave } from "./composer.js";
 import { close as closeSuggestions } from "./mentions.js";
+import { markRead } from "./reading.js";
 
 const history = find("#history");
 const list = find("#messages");
@@ -143,6 +144,9 @@ function toChat(by) {
   if (next) location.href = next.href;
 }
 
+// isR reports whether a key is R. With the Option key of a Mac, and in other scripts, it types something else.
+const isR = ({ key, code }) => (/^[a-z]$/i.test(key) ? key.toLowerCase() === "r" : code === "KeyR");
+
 function act(event) {
   const key = event.key;
   if (key === "Escape") return escape(event);
@@ -151,6 +155,7 @@ function act(event) {
     toChat(key === "ArrowUp" ? -1 : 1);
     return true;
   }
+  if (event.altKey && !event.ctrlKey && !event.metaKey && isR(event)) return markRead();
   if ((event.ctrlKey || event.metaKey) && !event.altKey && key.toLowerCase() === "k") return toSearch() || true;
   if (plain(event)) return false;
   if (key === "?" && !typing(event.target)) return find("#shortcuts")?.showModal() || true;

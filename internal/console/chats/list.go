@@ -250,6 +250,21 @@ func CountUnread(req *frame.Request) error {
 	return nil
 }
 
+// ListUnread answers with the unread chats that are not archived, up to maxChats.
+func ListUnread(req *frame.Request) error {
+	jids := []bridge.JID{}
+	for chat, err := range req.API.AllChats(req.Context(), bridge.ChatQuery{Unread: new(true), Archived: new(false), Limit: maxPage}) {
+		if err != nil {
+			return err
+		}
+		if jids = append(jids, chat.JID); len(jids) == maxChats {
+			break
+		}
+	}
+	frame.WriteJSON(req.W, http.StatusOK, map[string]any{"chats": jids})
+	return nil
+}
+
 // lastTick returns the delivery of a chat's last message; nil for messages of others.
 func lastTick(m bridge.LastMessage) *Tick {
 	if m.Status == nil || m.DeletedAt != nil {

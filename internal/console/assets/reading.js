@@ -1,0 +1,136 @@
+// Marks chats as read: the open one by a click, by a key, and while it is read if that is switched on in the settings; all
+// unread ones from the menu of the list.
+import { again, all, ask, find, root, toast } from "./base.js";
+import { asks, dialogOf } from "./agree.js";
+import { chat, dressers, list, place } from "./chat.js";
+import { listeners } from "./live.js";
+
+// The open chat
+
+const wanted = "bridged reads " + root; // "yes" or nothing
+const form = find("#mark-read"); // missing if the visitor may not mark the chat
+const upto = form?.elements.upto; // the message that arrived last
+const history = find("#history");
+let tried; // the message up to which the chat was marked, or was to be marked, while it was read
+let failed = false; // whether that failed
+
+// mark marks the chat as read up to the last message that the page knows.
+async function mark() {
+  const last = upto.value;
+  await ask(form.action, new URLSearchParams(new FormData(form)));
+  if (upto.value === last) chat.removeAttribute("data-unread");
+}
+
+// isRead reports whether the visitor is looking at the newest message: the page is in front, nothing covers it, and the end
+// of the message is in view.
+function isRead() {
+  if (document.hidden || !document.hasFocus() || find("dialog[open]") || list.dataset.past !== undefined) return false;
+  if (upto.value && !find(`[data-id="${CSS.escape(upto.value)}"]`, list)) return false; // not on the page yet
+  const newest = all(".day-part .msg:not([hidden])", list).at(-1);
+  const end = newest?.getBoundingClientRect().bottom, box = history.getBoundingClientRect();
+  return end > box.top && end < box.bottom + 8;
+}
+
+// look marks the chat while it is read, once for each new message.
+async function look() {
+  if (!("unread" in chat.dataset) || tried === upto.value || !localStorage.getItem(wanted) || !isRead()) return;
+  tried = upto.value;
+  await mark().catch(() => (failed = true));
+}
+
+// lookAgain also repeats what failed.
+function lookAgain() {
+  if (failed) tried = undefined;
+  failed = false;
+  look();
+}
+
+// markRead marks the open chat as read, and reports whether the visitor may.
+export function markRead() {
+  form?.requestSubmit();
+  return Boolean(form);
+}
+
+if (form) {
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    const menu = event.submitter?.closest("details.menu");
+    if (menu) menu.open = false;
+    try {
+      await mark();
+      place.steadily(() => find("#unread", list)?.remove());
+      if (document.activeElement === document.body && !matchMedia("(pointer: coarse)").matches) find(".say textarea")?.focus({ preventScroll: true });
+      toast("Marked as read");
+    } catch (failure) {
+      toast(failure.message, true);
+    }
+  });
+  listeners.push((event) => {
+    if (event.type === "account.status") lookAgain(); // the connection may be back
+    if (event.chatJid !== chat.dataset.chat) return;
+    if (event.type === "chat.updated") chat.toggleAttribute("data-unread", event.chat.unreadCount > 0);
+    if (event.type !== "message.created") return;
+    upto.value = event.message.msgId;
+    chat.toggleAttribute("data-unread", !event.message.fromMe);
+  });
+  dressers.push(() => requestAnimationFrame(look)); // new messages are on the page then
+  history.addEventListener("scroll", look, { passive: true });
+  document.addEventListener("close", look, true); // of a dialog
+  for (const type of ["focus", "pageshow"]) addEventListener(type, lookAgain);
+  document.addEventListener("visibilitychange", lookAgain);
+}
+
+// The switch
+
+for (const box of all("[data-read-on]")) {
+  box.checked = Boolean(localStorage.getItem(wanted));
+  box.addEventListener("change", () => (box.checked ? localStorage.setItem(wanted, "yes") : localStorage.removeItem(wanted)));
+}
+
+// All chats
+
+const pause = 300; // ms between two chats, so that the network gets no flood of receipts
+
+const count = (number) => (number === 1 ? "1 chat" : `${number} chats`);
+
+// markAll marks chats one after the other until the dialog is closed. It returns how many it marked; an error that ends
+// it has that number, too.
+async function markAll(chats, dialog, bar) {
+  let marked = 0;
+  for (const jid of chats) {
+    if (!dialog.open) break;
+    if (bar.value++) await new Promise((resolve) => setTimeout(resolve, pause));
+    try {
+      await again(() => ask(`${root}chats/${encodeURIComponent(jid)}/state`, new URLSearchParams({ change: "read" })));
+      marked++;
+    } catch (failure) {
+      if (failure.status !== 404) throw Object.assign(failure, { marked }); // the chat is gone
+    }
+  }
+  return marked;
+}
+
+async function readAll() {
+  const { chats } = await ask(root + "unread/chats");
+  if (!chats.length) return toast("No unread chats");
+  if (!(await asks(`Mark ${count(chats.length)} as read? Others can see that you’ve read their messages, unless read receipts are turned off.`, "Mark as read", "primary"))) return;
+  const bar = Object.assign(document.createElement("progress"), { max: chats.length, value: 0 });
+  bar.setAttribute("aria-labelledby", "question");
+  const { dialog, button } = dialogOf("Marking chats as read…", bar);
+  button("Stop").addEventListener("click", () => dialog.close());
+  dialog.showModal();
+  try {
+    const marked = await markAll(chats, dialog, bar);
+    toast(dialog.open ? `${count(marked)} marked as read` : `${marked} of ${count(chats.length)} marked as read`);
+  } catch (failure) {
+    toast(`${failure.marked} of ${count(chats.length)} marked as read. ${failure.message}`, true);
+  }
+  dialog.close();
+}
+
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("[data-read-all]");
+  if (!button) return;
+  button.closest("details.menu").open = false;
+  readAll().catch((failure) => toast(failure.message, true));
+});

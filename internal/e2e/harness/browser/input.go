@@ -50,7 +50,7 @@ func (b *Browser) Run(script string) {
 // WantInside reports elements that extend beyond a side of the window.
 func (b *Browser) WantInside(what, selector string) {
 	b.T.Helper()
-	outside := Evaluate[[]string](b, fmt.Sprintf(`[...document.querySelectorAll(%s)].filter(one => one.getClientRects().length).filter(one => {
+	outside := Evaluate[[]string](b, fmt.Sprintf(`[...document.querySelectorAll(%s)].filter(one => one.checkVisibility()).filter(one => {
 		const box = one.getBoundingClientRect();
 		return box.left < -0.5 || box.right > innerWidth + 0.5;
 	}).map(one => one.outerHTML.slice(0, 120))`, JsString(selector)))

@@ -6,15 +6,15 @@ import "strings"
 // sentence says.
 func Remedy(lastError string) string {
 	for _, r := range remedies {
-		if begins(lastError, r.sentence) {
+		if BeginsLike(lastError, r.sentence) {
 			return r.remedy
 		}
 	}
 	return ""
 }
 
-// begins reports whether a text begins as a pattern does, in which … stands for any text.
-func begins(text, pattern string) bool {
+// BeginsLike reports whether a text begins as a pattern does, in which … stands for any text.
+func BeginsLike(text, pattern string) bool {
 	parts := strings.Split(pattern, "…")
 	rest, found := strings.CutPrefix(text, parts[0])
 	for _, part := range parts[1:] {

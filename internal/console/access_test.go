@@ -41,9 +41,9 @@ func TestAccess_LimitedTokensShowTheirRights(t *testing.T) {
 func TestFrame_SaysTheState(t *testing.T) {
 	t.Parallel()
 	for state, want := range map[string][]string{
-		`{"status":"open","since":"2026-11-21T08:15:30.000Z"}`:                                    {"Account: </span>Connected<"},
-		`{"status":"closed","lastError":"replaced elsewhere","since":"2026-11-21T08:15:30.000Z"}`: {"Account: </span>Disconnected<", "<strong>Disconnected.</strong>", "Replaced elsewhere."},
-		`{"status":"needs-pair","since":"2026-11-21T08:15:30.000Z"}`:                              {"Account: </span>Not linked<", ">Link an account</a>"},
+		`{"status":"open","since":"2026-11-21T08:15:30.000Z"}`: {"Account: </span>Connected<"},
+		`{"status":"closed","lastError":"another client took over this session: stop it, then POST /api/auth/reconnect or restart","since":"2026-11-21T08:15:30.000Z"}`: {"Account: </span>Disconnected<", "Another program is using this link. Stop it, then reconnect."},
+		`{"status":"needs-pair","since":"2026-11-21T08:15:30.000Z"}`: {"Account: </span>Not linked<", ">Link an account</a>"},
 	} {
 		s, _ := overAPI(t, map[string]http.HandlerFunc{"/api/auth/status": replies(state)})
 		s.logIn()

@@ -73,6 +73,7 @@ func (s *site) api(w http.ResponseWriter, r *http.Request) {
 		tokens := map[string]string{
 			"Bearer " + token:     `{"name":"BRIDGE_TOKEN","scopes":["read","send","manage"],"chats":null,"expiresAt":null}`,
 			"Bearer brt_ITSCHILD": `{"name":"child","scopes":["read"],"chats":["15557654321@s.whatsapp.net"],"expiresAt":null}`,
+			"Bearer brt_SENDER":   `{"name":"phone","scopes":["read","send"],"chats":null,"expiresAt":null}`,
 			"Bearer brt_LIMITED":  `{"name":"desk","scopes":["read"],"chats":["15557654321@s.whatsapp.net"],"expiresAt":null}`,
 		}
 		if answer := tokens[r.Header.Get("Authorization")]; answer != "" && !s.revoked {
@@ -195,6 +196,13 @@ func (a answer) csrf() string {
 func (s *site) try(token string) answer {
 	s.t.Helper()
 	return s.do(http.MethodPost, "/login", url.Values{"token": {token}, "csrf": {s.get("/login").csrf()}, "zone": {"Europe/Berlin"}})
+}
+
+// visit logs in with a token, and returns the list of chats.
+func (s *site) visit(token string) answer {
+	s.t.Helper()
+	s.try(token).want(s.t, http.StatusSeeOther, "/console/")
+	return s.get("/console/chats").want(s.t, http.StatusOK, "")
 }
 
 // logIn logs in, and returns the overview.

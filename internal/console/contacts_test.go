@@ -88,10 +88,10 @@ func TestNewChat_ShowsErrorsNextToTheField(t *testing.T) {
 			t.Errorf("%s lacks %q", path, text)
 		}
 	}
-	wants("/console/new?phone=447700900123", http.StatusOK, "is not on WhatsApp")
-	wants("/console/new?phone=0770", http.StatusOK, "must begin with the country code")
+	wants("/console/new?phone=447700900123", http.StatusOK, "isn’t on WhatsApp")
+	wants("/console/new?phone=0770", http.StatusOK, "Enter the number with its country code")
 	answer = refusesWith(http.StatusTooManyRequests, "look_ups_limited", "at most 200 numbers an hour are looked up")
-	wants("/console/new?phone=447700900123", http.StatusTooManyRequests, "At most 200 numbers an hour are looked up.")
+	wants("/console/new?phone=447700900123", http.StatusTooManyRequests, "That’s as many new numbers as this bridge looks up for now.")
 }
 
 // A group is created with people chosen by name. A notice names the ones who could not be added.

@@ -179,13 +179,13 @@ func TestGroup_FormsShowRefusals(t *testing.T) {
 	page := s.do(http.MethodPost, infoOfClub, url.Values{"csrf": {csrf}, "form": {"subject"}, "name": {"Typed"}, "topic": {"typed, too"}}).want(t, http.StatusBadRequest, "").body
 	_, form, _ := strings.Cut(page, `id="subject"`)
 	form, _, _ = strings.Cut(form, "</section>")
-	for _, want := range []string{"Only an admin &lt;of&gt; the group may do that.", `value="Typed"`, ">typed, too</textarea>", `role="alert"`} {
+	for _, want := range []string{"<p dir=\"auto\">Only admins of the group can do this.</p>", "<summary>Details</summary><p dir=\"auto\">Only an admin &lt;of&gt; the group may do that.</p>", `value="Typed"`, ">typed, too</textarea>", `role="alert"`} {
 		if !strings.Contains(form, want) {
 			t.Errorf("the form lacks %q:\n%s", want, form)
 		}
 	}
 	page = s.do(http.MethodPost, "/console/chats/"+club+"/add", url.Values{"csrf": {csrf}, "person": {grace}}).want(t, http.StatusConflict, "").body
-	if !strings.Contains(page, "lets only some people add them.") || !strings.Contains(page, `value="`+grace+`" checked`) {
+	if !strings.Contains(page, "lets only some people add them to groups. Send them the invite link.") || !strings.Contains(page, `value="`+grace+`" checked`) {
 		t.Errorf("who could not be added:\n%s", page)
 	}
 }
@@ -244,7 +244,7 @@ func TestForward_SendsWithAKeyEach(t *testing.T) {
 	}
 	fails = "K-120363025246125486"
 	page = s.do(http.MethodPost, path, form).want(t, http.StatusForbidden, "").body
-	if !strings.Contains(page, "Not sent to Club: This token may not send there. It was sent to the others.") || !strings.Contains(page, `value="`+club+`" checked`) || strings.Contains(page, `value="`+grace+`" checked`) {
+	if !strings.Contains(page, "Not sent to Club: Your token doesn’t allow this. It was sent to the others.") || !strings.Contains(page, `value="`+club+`" checked`) || strings.Contains(page, `value="`+grace+`" checked`) {
 		t.Errorf("after a failure:\n%s", page)
 	}
 	s.do(http.MethodPost, path, url.Values{"csrf": {csrf}}).want(t, http.StatusBadRequest, "")

@@ -149,8 +149,8 @@ func TestImport_AsksHowDatesAreRead(t *testing.T) {
 func TestImport_ShowsErrors(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ refusal, want string }{
-		{`{"error":"timezone must be a zone like Europe/Berlin: \"Atlantis\" is not known","code":"invalid_request"}`, `<span>The time zone must be a zone like Europe/Berlin: &#34;Atlantis&#34; is not known.</span>`},
-		{`{"error":"the archive is encrypted: export the chat again","code":"invalid_request"}`, `role="alert" id="fault" tabindex="-1" dir="auto">The archive is encrypted: export the chat again.</p>`},
+		{`{"error":"timezone must be a zone like Europe/Berlin: \"Atlantis\" is not known","code":"invalid_request"}`, `<span>That time zone isn’t known. Enter one such as Europe/Berlin or &#43;02:00.</span>`},
+		{`{"error":"the archive is refused: \"a.txt\" is encrypted","code":"invalid_request"}`, `role="alert"><p dir="auto">This ZIP is encrypted. Upload it without a password.</p>`},
 	} {
 		s, _, csrf := importing(t, http.StatusBadRequest, c.refusal)
 		page := s.upload(t, "/console/import", [][2]string{{"csrf", csrf}, {"chat", "Old friends"}, {"timezone", "Atlantis"}, {"name-0", "Olga"}, {"person-0", grace}}).want(t, http.StatusBadRequest, "").body

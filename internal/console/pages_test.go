@@ -193,11 +193,11 @@ func TestSendFile_SeveralAreAnAlbum(t *testing.T) {
 		t.Error(page)
 	}
 	for said, want := range map[string]string{
-		"items[1]: the file is text/plain":                                 "“b.mp4”: the file is text/plain.",
-		"items[7]: the file is text/plain":                                 "Items[7]: the file is text/plain.",
-		"1 of 2 left; a call with the same Idempotency-Key sends the rest": "1 of 2 left; trying again sends the rest.",
+		"items[1]: the file is text/plain": "“b.mp4”: WhatsApp can’t show this file.",
+		"items[7]: the file is text/plain": ">WhatsApp can’t show this file.",
+		"the network accepted 1 of the 2 pictures and videos of the album, and then: the file is text/plain; a call with the same Idempotency-Key sends the rest": "1 of 2 pictures and videos was sent. Trying again sends the rest.",
 	} {
-		status, reply = http.StatusBadRequest, `{"error":"`+said+`","code":"invalid_request"}`
+		status, reply = http.StatusBadRequest, `{"error":"`+said+`","code":"unsupported_media"}`
 		if page := upload("image video", "a.png", "b.mp4").want(t, http.StatusBadRequest, "").body; !strings.Contains(page, want) {
 			t.Errorf("%q is not said:\n%s", want, page)
 		}

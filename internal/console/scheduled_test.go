@@ -33,7 +33,7 @@ func TestScheduled_IsShownAndChanged(t *testing.T) {
 	form()
 	page := s.get("/console/scheduled").want(t, http.StatusOK, "").body
 	for what, count := range map[string]int{
-		"Good &lt;b&gt;morning&lt;/b&gt;</p>": 2, "the account was not connected": 1, "Missed": 1, `action="/console/scheduled/L1"`: 3, `value="2026-11-22T09:00"`: 2,
+		"Good &lt;b&gt;morning&lt;/b&gt;</p>": 2, "The bridge wasn’t connected at this time.": 1, "Missed": 1, `action="/console/scheduled/L1"`: 3, `value="2026-11-22T09:00"`: 2,
 	} {
 		if got := strings.Count(page, what); got != count {
 			t.Errorf("the page has %q %d times, want %d", what, got, count)

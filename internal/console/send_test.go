@@ -1,8 +1,10 @@
 package console_test
 
 import (
+	"html"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -127,18 +129,88 @@ func writes(all []apiCall) (found []apiCall) {
 	return found
 }
 
-// The page shows the sentence of the API's refusal.
-func TestChanges_RefusalsAreShown(t *testing.T) {
+// A refused action is answered with a sentence for people, on a page and to the script. Only visitors who may manage the
+// account get the API's own sentence, as details.
+func TestChanges_RefusalsAreInWords(t *testing.T) {
 	t.Parallel()
+	var refusal http.HandlerFunc
 	answers := aChat()
-	answers["/api/chats/"+grace+"/messages/OLD"] = func(w http.ResponseWriter, r *http.Request) {
-		w.WriteHeader(http.StatusBadRequest)
-		replies(`{"error":"the message is older than 15 minutes: send a new one","code":"not_editable"}`)(w, r)
+	for _, path := range []string{"/api/messages/send", "/api/messages/send/file", "/api/messages/react", "/api/chats/" + grace + "/messages/OWN", "/api/chats/" + grace + "/messages/HERS/pin", "/api/chats/" + grace + "/read"} {
+		known := answers[path]
+		answers[path] = func(w http.ResponseWriter, r *http.Request) {
+			if r.Method == http.MethodGet {
+				known(w, r)
+				return
+			}
+			refusal(w, r)
+		}
 	}
 	s, _ := overAPI(t, answers)
-	form := url.Values{"csrf": {s.logIn().csrf()}, "text": {"better"}}
-	page := s.do(http.MethodPost, "/console/chats/"+escapedGrace+"/messages/OLD/edit", form).want(t, http.StatusBadRequest, "").body
-	if !strings.Contains(page, "older than 15 minutes") {
-		t.Errorf("shows\n%s", page)
+	chat := "/console/chats/" + escapedGrace
+	actions := map[string]url.Values{
+		chat + "/send": {"kind": {"text"}, "text": {"Hello"}}, chat + "/messages/OWN/edit": {"text": {"Hello"}}, chat + "/messages/OWN/delete": {}, chat + "/messages/HERS/pin": {"duration": {"7d"}}, chat + "/read": {},
+	}
+	for _, c := range []struct {
+		status               int
+		code, sentence, want string
+	}{
+		{http.StatusServiceUnavailable, "not_connected", "the account is not paired: POST /api/auth/pair and enter the code on the phone", "No account is linked."},
+		{http.StatusServiceUnavailable, "not_connected", "the account is not connected (status closed): WhatsApp cannot be reached: check the internet connection and the DNS of this machine, or set PROXY_URL; trying again", "Can’t reach WhatsApp. Retrying…"},
+		{http.StatusServiceUnavailable, "storage_unavailable", "bridged.db cannot be opened: check that the user of this process may read and write all files of DATA_DIR", "The bridge can’t store anything right now."},
+		{http.StatusForbidden, "send_disabled", "sending is switched off; start the service with ENABLE_SEND=true", "Sending is turned off on this bridge."},
+		{http.StatusBadRequest, "invalid_request", "quotedMsgId is required where quotedChatJid is given", "Check what you entered, then try again."},
+		{http.StatusBadRequest, "not_on_network", "the number is not on WhatsApp: check it with POST /api/contacts/check", "This number isn’t on WhatsApp."},
+		{http.StatusBadRequest, "not_editable", "the message is older than 15 minutes: send a new one", "Messages can only be edited for 15 minutes. Send a new one."},
+		{http.StatusBadRequest, "invalid_request", "the body is not valid JSON: it ends too early", "Check what you entered, then try again."},
+		{http.StatusTooManyRequests, "new_chats_limited", "this bridge starts at most 20 new chats in 24h (NEW_CHATS_PER_DAY)", "That’s as many new chats as this bridge starts in a day."},
+		{http.StatusGatewayTimeout, "send_timeout", "the network did not confirm the message in time; it may arrive all the same: repeat it with the same Idempotency-Key", "WhatsApp hasn’t confirmed this yet."},
+	} {
+		refusal = refusesWith(c.status, c.code, c.sentence)
+		for _, visitor := range []string{token, "brt_SENDER"} {
+			csrf := s.visit(visitor).csrf()
+			for path, form := range actions {
+				form.Set("csrf", csrf)
+				page := s.do(http.MethodPost, path, form).want(t, c.status, "").body
+				s.header.Set("Accept", "application/json")
+				answer := s.do(http.MethodPost, path, form).want(t, c.status, "").body
+				s.header.Del("Accept")
+				for _, text := range []string{textOf(page), answer} {
+					if !strings.Contains(text, c.want) {
+						t.Errorf("%s of %s: %q is not in\n%s", path, c.code, c.want, text)
+					}
+					if found := unexplained.FindString(text); found != "" && visitor != token {
+						t.Errorf("%s of %s: %q is in\n%s", path, c.code, found, text)
+					}
+					if strings.Contains(text, c.sentence[1:]) != (visitor == token) {
+						t.Errorf("%s of %s: the API’s sentence is shown, or missing, in\n%s", path, c.code, text)
+					}
+				}
+			}
+		}
+	}
+}
+
+// unexplained matches what only developers and operators understand.
+var unexplained = regexp.MustCompile(`/api|JSON|curl|JID|\b[A-Z]+_[A-Z_]+\b|Idempotency-Key`)
+
+// textOf returns the text of a page.
+func textOf(page string) string {
+	_, body, _ := strings.Cut(page, "<body")
+	return html.UnescapeString(regexp.MustCompile(`<[^>]*>`).ReplaceAllString(body, " "))
+}
+
+// Calls as curl and JIDs are for visitors who may manage the account.
+func TestChats_ShowCurlToManagersOnly(t *testing.T) {
+	t.Parallel()
+	s, _ := overAPI(t, aChat())
+	chat := "/console/chats/" + escapedGrace
+	for visitor, shown := range map[string]bool{token: true, "brt_SENDER": false} {
+		s.visit(visitor)
+		for _, path := range []string{"/console/chats", chat, chat + "/messages/OWN/menu", "/console/contacts", "/console/calls", "/console/scheduled"} {
+			page := s.get(path).body
+			if strings.Contains(page, "curl -sS") != shown || path == chat && strings.Contains(page, "Copy JID") != shown {
+				t.Errorf("%s for %s:\n%s", path, visitor, page)
+			}
+		}
 	}
 }

@@ -29,12 +29,18 @@ export async function ask(path, body, signal) {
   try {
     response = await fetch(path, body ? { method: "POST", headers, body, signal } : { headers, signal });
   } catch {
-    throw Object.assign(new Error("The bridge can’t be reached. Check your connection, then try again."), { unreached: true });
+    throw unreached();
   }
   const answer = await response.json().catch(() => ({}));
   if (response.ok) return answer;
-  throw Object.assign(new Error(answer.error || "That didn’t work."), { status: response.status, fields: answer.fields });
+  throw refused(response.status, answer);
 }
+
+// unreached returns the error of a request without an answer.
+export const unreached = () => Object.assign(new Error("Can’t reach the bridge. Check your connection, then try again."), { unreached: true });
+
+// refused returns the error of a request that the bridge has refused.
+export const refused = (status, answer) => Object.assign(new Error(answer.error || "That didn’t work."), { ...answer, status });
 
 // again retries a call that got no answer.
 export async function again(call, times = 3) {

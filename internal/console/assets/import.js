@@ -1,5 +1,5 @@
 // Importing exported chats: the steps stay on one page with the file; a bar shows the upload.
-import { all, csrf, find, toast } from "./base.js";
+import { all, csrf, find, toast, unreached } from "./base.js";
 import { startChoosers } from "./chooser.js";
 
 let request; // the running request
@@ -31,7 +31,7 @@ function send(form, path) {
     buttons.forEach((button) => (button.disabled = false));
     box.hidden = true;
     if (status) took(responseText, responseURL, chosen);
-    else if (!box.dataset.cancelled) toast("The bridge can’t be reached. Check your connection, then try again.", true);
+    else if (!box.dataset.cancelled) toast(unreached().message, true);
   });
   buttons.forEach((button) => (button.disabled = true));
   delete box.dataset.cancelled;

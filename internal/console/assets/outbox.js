@@ -1,6 +1,6 @@
 // The outbox sends messages in order, and waits while the bridge cannot be reached. Texts survive
 // reloading the page. Each item has one key for all tries, so it is sent once.
-import { ask, csrf, find, randomKey, root, toast } from "./base.js";
+import { ask, csrf, find, randomKey, refused, root, toast, unreached } from "./base.js";
 import { chat, newest, place } from "./chat.js";
 import { listeners } from "./live.js";
 import * as pending from "./pending.js";
@@ -43,7 +43,7 @@ async function work(queue) {
 
 // deliver sends an item and reports whether the next one may be sent.
 async function deliver(item) {
-  Object.assign(item, { state: "sending", reason: "", tried: true });
+  Object.assign(item, { state: "sending", reason: "", details: "", tried: true });
   show(item);
   try {
     const answer = await (item.files ? upload(item) : post(item));
@@ -59,7 +59,7 @@ async function deliver(item) {
   } catch (failure) {
     if (!items.has(item.key)) return true; // it was cancelled
     const passes = failure.unreached || [401, 409, 503, 504].includes(failure.status);
-    Object.assign(item, { state: passes ? "waiting" : "failed", reason: reasonOf(failure), part: 0 });
+    Object.assign(item, { state: passes ? "waiting" : "failed", reason: reasonOf(failure), details: failure.details, part: 0 });
     show(item);
     keep(item);
     if (passes) later();
@@ -69,13 +69,10 @@ async function deliver(item) {
 }
 
 function reasonOf(failure) {
-  if (failure.status === 401) return "You’re logged out. This will be sent once you log in again.";
-  if (failure.unreached) return "The bridge can’t be reached. This will be sent as soon as the connection is back.";
+  if (failure.unreached) return "Can’t reach the bridge. This will be sent once the connection is back.";
   if (failure.status === 409) return ""; // another tab sends it
-  return sentence(failure.message) + (failure.status >= 503 ? " This will be sent as soon as that is over." : "");
+  return [failure.message, failure.waits].filter(Boolean).join(" ");
 }
-
-const sentence = (text) => text[0].toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? "" : ".");
 
 const post = (item) => ask(item.chat + "/send", new URLSearchParams([
   ["csrf", csrf], ["kind", "text"], ["key", item.key], ["reply", item.reply?.id || ""], ["text", item.text],
@@ -106,8 +103,7 @@ function upload(item) {
         // No sentence: an answer of a proxy, or none.
       }
       if (request.status === 200) return resolve(answer);
-      const unreached = !request.status;
-      reject(Object.assign(new Error(answer.error || "That didn’t work."), { status: request.status, unreached }));
+      reject(request.status ? refused(request.status, answer) : unreached());
     });
     request.open("POST", item.chat + "/file");
     request.setRequestHeader("Accept", "application/json");
@@ -124,7 +120,7 @@ function again(item) {
     item.at = Date.now();
     items.set(item.key, item);
   }
-  Object.assign(item, { state: "waiting", reason: "" });
+  Object.assign(item, { state: "waiting", reason: "", details: "" });
   keep(item);
   show(item);
   work(queueOf(item));
@@ -161,7 +157,7 @@ function restore() {
   const kept = Object.keys(localStorage).filter((name) => name.startsWith(prefix)).map((name) => JSON.parse(localStorage[name]));
   for (const item of kept.sort((a, b) => a.at - b.at)) {
     if (item.state !== "failed") item.state = "waiting";
-    if (Date.now() - item.at > keyLife) Object.assign(item, { state: "failed", reason: "This was not sent." });
+    if (Date.now() - item.at > keyLife) Object.assign(item, { state: "failed", reason: "This has waited for too long." });
     items.set(item.key, item);
     show(item);
   }

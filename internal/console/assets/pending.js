@@ -65,6 +65,8 @@ function paint({ item, bubble }) {
   const reason = find("[data-reason]", bubble);
   if (item.reason && item.reason !== reason.textContent) announce(`${item.state === "failed" ? "Not sent" : "Not sent yet"}: ${item.reason}`);
   reason.textContent = item.reason || "";
+  find("[data-details]", bubble).textContent = item.details || "";
+  find(".reason", bubble).hidden = !item.details;
   find("[data-again]", bubble).hidden = item.state === "sending";
   find("[data-drop]", bubble).textContent = sends ? "Cancel" : "Delete";
 }

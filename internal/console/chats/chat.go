@@ -86,7 +86,7 @@ func (p *chatPage) readHistory(req *frame.Request, query url.Values) error {
 
 // readRest reads what a page has around its messages.
 func (p *chatPage) readRest(req *frame.Request) (err error) {
-	p.Transcribes, p.Curl = req.Transcribes(), view.Curl("GET", client.HistoryPath(p.Chat.JID)+"?limit=50", nil)
+	p.Transcribes, p.Curl = req.Transcribes(), req.Curl("GET", client.HistoryPath(p.Chat.JID)+"?limit=50", nil)
 	if p.Composer, err = composerOf(req, p.Chat); err != nil {
 		return err
 	}

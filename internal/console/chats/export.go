@@ -22,7 +22,7 @@ func ShowExport(req *frame.Request) error {
 	if err != nil {
 		return err
 	}
-	page := exportPage{Chat: chat.JID, Name: view.ChatName(chat), Curl: view.Curl("GET", exportPath(chat.JID)+"?format=txt", nil)}
+	page := exportPage{Chat: chat.JID, Name: view.ChatName(chat), Curl: req.Curl("GET", exportPath(chat.JID)+"?format=txt", nil)}
 	return req.Show("export", page.Name+": export", page)
 }
 

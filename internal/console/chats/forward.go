@@ -24,7 +24,7 @@ type forwardPage struct {
 	Q      string
 	Rows   []destination
 	Key    string
-	Fault  string
+	Fault  frame.Problem
 	Curl   string
 }
 
@@ -38,12 +38,12 @@ type destination struct {
 
 // ShowForward shows the chats to forward a message to.
 func ShowForward(req *frame.Request) error {
-	return showForwardForm(req, http.StatusOK, req.URL.Query(), "")
+	return showForwardForm(req, http.StatusOK, req.URL.Query(), frame.Problem{})
 }
 
 // showForwardForm shows the chats to choose from: the chosen ones, then the chats whose names match,
 // the newest first, then people without a chat.
-func showForwardForm(req *frame.Request, status int, form url.Values, why string) error {
+func showForwardForm(req *frame.Request, status int, form url.Values, why frame.Problem) error {
 	if !req.Sends() {
 		return frame.ErrNotFound
 	}
@@ -59,7 +59,7 @@ func showForwardForm(req *frame.Request, status int, form url.Values, why string
 	page := forwardPage{
 		Chat: m.Chat, Path: messagePath(m.Chat, m.ID) + "/forward", From: m.SenderJID, Sender: names.SenderOf(n.Of(m.SenderJID), m.SenderJID, m.FromMe), Text: view.Summary(m),
 		Q: strings.TrimSpace(form.Get("q")), Key: cmp.Or(form.Get("key"), frame.NewKey()), Fault: why,
-		Curl: view.Curl("POST", "/api/messages/forward", client.Forward{SourceChat: m.Chat, SourceMsgID: m.ID, To: m.Chat}),
+		Curl: req.Curl("POST", "/api/messages/forward", client.Forward{SourceChat: m.Chat, SourceMsgID: m.ID, To: m.Chat}),
 	}
 	if err := page.find(req, view.Typed[bridge.JID](form["to"])); err != nil {
 		return err
@@ -149,11 +149,11 @@ func Forward(req *frame.Request) error {
 func partlyForwarded(req *frame.Request, form url.Values, all int, failed []bridge.JID, reasons []error) error {
 	var parts []string
 	for i, to := range failed {
-		shown := frame.ProblemOf(reasons[i])
+		shown := req.ProblemOf(reasons[i])
 		if shown.Status == http.StatusUnauthorized || shown.Status == http.StatusInternalServerError {
 			return reasons[i]
 		}
-		parts = append(parts, "Not sent to "+nameOfChat(req, to)+": "+view.Sentence(shown.Text))
+		parts = append(parts, "Not sent to "+nameOfChat(req, to)+": "+shown.Text)
 	}
 	if sent := all - len(failed); sent > 0 {
 		parts = append(parts, "It was sent to the others.")
@@ -162,14 +162,14 @@ func partlyForwarded(req *frame.Request, form url.Values, all int, failed []brid
 	for _, to := range failed {
 		form.Add("to", string(to))
 	}
-	return notForwarded(req, frame.Titled(frame.ProblemOf(reasons[0]).Status, frame.TitleOf(http.StatusBadRequest), strings.Join(parts, " ")), form)
+	return notForwarded(req, frame.Titled(req.ProblemOf(reasons[0]).Status, frame.TitleOf(http.StatusBadRequest), strings.Join(parts, " ")), form)
 }
 
 func notForwarded(req *frame.Request, p frame.Problem, form url.Values) error {
 	if req.WantsJSON() {
 		return p
 	}
-	return showForwardForm(req, p.Status, form, p.Text)
+	return showForwardForm(req, p.Status, form, p)
 }
 
 // nameOfChat returns the name of a chat, or its number if it has no name.

@@ -66,7 +66,7 @@ func ShowGallery(req *frame.Request) error {
 			page.Tab = tab
 		}
 	}
-	page.Curl = view.Curl("GET", client.HistoryPath(chat.JID)+"?"+url.Values{"type": {page.Tab.Type}}.Encode(), nil)
+	page.Curl = req.Curl("GET", client.HistoryPath(chat.JID)+"?"+url.Values{"type": {page.Tab.Type}}.Encode(), nil)
 	messages, next, err := gallery(req, chat.JID, page.Tab, query.Get("older"))
 	if err != nil {
 		return err

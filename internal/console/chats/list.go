@@ -218,7 +218,7 @@ func ShowChats(req *frame.Request) error {
 	return req.Show("chats", title, struct {
 		List chatList
 		Curl string
-	}{list, view.Curl("GET", "/api/chats?archived="+strconv.FormatBool(list.Shows == "archived"), nil)})
+	}{list, req.Curl("GET", "/api/chats?archived="+strconv.FormatBool(list.Shows == "archived"), nil)})
 }
 
 // ShowList answers the script with the list, or with the changed chats of it (only).

@@ -3,7 +3,6 @@ package chats
 import (
 	"bridged/internal/bridge"
 	"bridged/internal/console/frame"
-	"bridged/internal/console/view"
 )
 
 // ShowMenu answers the script with the actions on a message.
@@ -22,8 +21,6 @@ func ShowMenu(req *frame.Request) error {
 	}
 	b := shown[0]
 	b.Labelable = len(labels) > 0 && b.Actions && b.Markable("labelled") == nil
-	if req.Administers() {
-		b.Curl = view.Curl("GET", "/api/chats/"+req.Chat.Escaped()+"/messages/"+bridge.PathID(b.ID), nil)
-	}
+	b.Curl = req.Curl("GET", "/api/chats/"+req.Chat.Escaped()+"/messages/"+bridge.PathID(b.ID), nil)
 	return req.PartOf("chat", "message-menu", b)
 }

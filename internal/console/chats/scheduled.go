@@ -26,11 +26,12 @@ type waiting struct {
 	bridge.ScheduledMessage
 	Name   string // of the chat; empty on the page of the chat
 	Word   scheduledWord
-	Path   string // of its forms
-	Back   string // the page to show after a change
-	Key    string // idempotency key of sending it now
-	Local  string // its time, as a field of a form has it
-	HasOwn bool   // it has a text or a caption
+	Path   string        // of its forms
+	Back   string        // the page to show after a change
+	Key    string        // idempotency key of sending it now
+	Local  string        // its time, as a field of a form has it
+	HasOwn bool          // it has a text or a caption
+	Why    frame.Problem // why it was not sent; without a text if it waits
 }
 
 // scheduledWord describes the status of a scheduled message.
@@ -48,10 +49,14 @@ const scheduledRoot = view.Root + "/scheduled"
 
 func waitingOf(req *frame.Request, m bridge.ScheduledMessage, back string) waiting {
 	_, isFile := map[bridge.ScheduledType]bool{"image": true, "video": true, "document": true}[m.Type]
-	return waiting{
+	w := waiting{
 		ScheduledMessage: m, Word: scheduledWords[m.Status], Path: scheduledRoot + "/" + bridge.PathID(m.ID), Back: back, Key: frame.NewKey(),
 		Local: m.SendAt.In(req.Zone()).Format(localLayout), HasOwn: !m.Begun && (isFile || m.Type == bridge.ScheduledTypeText),
 	}
+	if m.Error != nil {
+		w.Why = req.ProblemOf(&bridge.Error{Code: m.Error.Code, Msg: m.Error.Error})
+	}
+	return w
 }
 
 // ShowScheduled shows the messages that are sent later, and those that could not be sent.
@@ -60,7 +65,7 @@ func ShowScheduled(req *frame.Request) error {
 	if err != nil {
 		return err
 	}
-	page := scheduledPage{Sends: req.Sends(), Curl: view.Curl("GET", "/api/scheduled", nil), More: view.NextPage(scheduledRoot, url.Values{}, "cursor", list.NextCursor)}
+	page := scheduledPage{Sends: req.Sends(), Curl: req.Curl("GET", "/api/scheduled", nil), More: view.NextPage(scheduledRoot, url.Values{}, "cursor", list.NextCursor)}
 	for _, m := range list.Items {
 		one := waitingOf(req, m, scheduledRoot)
 		one.Name = names.EntryFor(req, m.Chat).Name

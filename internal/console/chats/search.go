@@ -284,7 +284,7 @@ func (p *searchPage) findMessages(req *frame.Request, q bridge.SearchQuery) erro
 		}
 		q.Cursor = *found.NextCursor
 	}
-	p.Curl = view.Curl("GET", "/api/messages/search?"+apiQuery(q).Encode(), nil)
+	p.Curl = req.Curl("GET", "/api/messages/search?"+apiQuery(q).Encode(), nil)
 	return nil
 }
 

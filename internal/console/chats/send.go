@@ -37,7 +37,7 @@ func composerOf(req *frame.Request, chat bridge.Chat) (composer, error) {
 		On: why.Why == "", Closed: why, Chat: chat.JID, Group: chat.IsGroup, Key: frame.NewKey(), MaxFile: req.Options.MaxFile, Most: bridge.MaxAlbum,
 		Later: req.Now().In(req.Zone()).Truncate(time.Hour).Add(2 * time.Hour).Format(localLayout),
 	}
-	c.Curl = view.Curl("POST", "/api/messages/send", client.Text{To: chat.JID, Text: "Hello"}, "-H "+view.ShellQuoted("Idempotency-Key: "+c.Key))
+	c.Curl = req.Curl("POST", "/api/messages/send", client.Text{To: chat.JID, Text: "Hello"}, "-H "+view.ShellQuoted("Idempotency-Key: "+c.Key))
 	return c, err
 }
 
@@ -94,7 +94,7 @@ func contactOf(to bridge.JID, form url.Values, quote client.Quote) (client.Messa
 	if number := strings.TrimSpace(form.Get("phone")); number != "" {
 		phone, err := bridge.ParsePhone(number)
 		if err != nil {
-			return nil, frame.Titled(http.StatusBadRequest, "This isn’t a phone number", view.Sentence("the number "+err.Error()))
+			return nil, frame.Titled(http.StatusBadRequest, "This isn’t a phone number", view.AskNumber)
 		}
 		card.Phone = phone
 	}
@@ -205,7 +205,7 @@ func sendAlbum(req *frame.Request, fields url.Values, first frame.File, kinds []
 	}
 	album.Items[0].Caption = fields.Get("caption")
 	sent, err := req.API.SendAlbum(req.Context(), album, cmp.Or(fields.Get("key"), frame.NewKey()))
-	return answerSent(req, sent.Sent, files.describe(err))
+	return answerSent(req, sent.Sent, files.describe(req, err))
 }
 
 // albumFiles are the files of a form that have arrived.
@@ -234,19 +234,19 @@ func (f albumFile) Read(p []byte) (int, error) {
 }
 
 // describe returns an error of sending the files as an album. It names the file that the API names by its number.
-func (f *albumFiles) describe(err error) error {
-	refused, ok := errors.AsType[*client.Error](err)
-	switch {
-	case err != nil && f.err != nil:
+func (f *albumFiles) describe(req *frame.Request, err error) error {
+	if err != nil && f.err != nil {
 		return f.err
-	case !ok:
+	}
+	refused, ok := errors.AsType[*client.Error](err)
+	if !ok {
 		return err
 	}
-	shown, at := *refused, 0
-	if n, _ := fmt.Sscanf(shown.Message, "items[%d]:", &at); n == 1 && at < len(f.arrived) {
-		_, why, _ := strings.Cut(shown.Message, ": ")
-		shown.Message = "“" + f.arrived[at].FileName() + "”: " + why
+	at := 0
+	if n, _ := fmt.Sscanf(refused.Message, "items[%d]:", &at); n != 1 || at >= len(f.arrived) {
+		return err
 	}
-	shown.Message = strings.Replace(shown.Message, "a call with the same Idempotency-Key", "trying again", 1)
-	return &shown
+	p := req.ProblemOf(err)
+	p.Text = "“" + f.arrived[at].FileName() + "”: " + p.Text
+	return p
 }

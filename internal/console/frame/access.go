@@ -23,6 +23,15 @@ func (req *Request) Imports() bool {
 // Sends reports whether the visitor may send.
 func (req *Request) Sends() bool { return req.NoSending() == "" }
 
+// Curl returns a call of the API as a curl command, for visitors who may manage the account; empty for others.
+// See [view.Curl].
+func (req *Request) Curl(method, path string, body any, arguments ...string) string {
+	if !req.Administers() {
+		return ""
+	}
+	return view.Curl(method, path, body, arguments...)
+}
+
 // NoSending says why the visitor cannot send; empty if they can.
 func (req *Request) NoSending() string { return req.site.noSending(req.Token) }
 
@@ -46,13 +55,13 @@ func (req *Request) Notify(text string, failed bool) {
 	req.session.notice.Store(&Notice{Text: text, Failed: failed})
 }
 
-// TakeNotice returns the sentence for the next page, which no longer shows it.
-func (req *Request) TakeNotice() string {
-	if waiting := req.session.notice.Swap(nil); waiting != nil {
-		return waiting.Text
-	}
-	return ""
+// NotifyProblem shows a problem at the top of the next page.
+func (req *Request) NotifyProblem(p Problem) {
+	req.session.notice.Store(&Notice{Text: p.Text, Details: p.Details, Failed: true})
 }
+
+// TakeNotice returns the sentence for the next page, which no longer shows it; nil for none.
+func (req *Request) TakeNotice() *Notice { return req.session.notice.Swap(nil) }
 
 // Transcribes reports whether the visitor can have voice notes transcribed.
 func (req *Request) Transcribes() bool {
@@ -82,18 +91,20 @@ func (site *Site) limits(token bridge.Token) string {
 
 // LackingScope returns the problem of a visitor whose token lacks a scope.
 func LackingScope(scope bridge.Scope) error {
-	p := Refused(http.StatusForbidden, lacking("this token lacks the scope "+string(scope)))
+	p := Refused(http.StatusForbidden, lacking(bridge.Fail(bridge.CodeForbidden, lackedScope+"%s", scope)))
 	p.Code = string(bridge.CodeForbidden)
 	return p
 }
 
-// lacking rewrites the API's refusal of a token without a scope for the page. It returns other
-// refusals unchanged.
-func lacking(refusal string) string {
-	scope, found := strings.CutPrefix(refusal, "this token lacks the scope ")
+// lackedScope begins the API's refusal of a token without a scope.
+const lackedScope = "this token lacks the scope "
+
+// lacking returns the sentence for an error of the API. It names the permission that a token lacks.
+func lacking(err *bridge.Error) string {
+	scope, found := strings.CutPrefix(err.Msg, lackedScope)
 	words, known := view.ScopeWords[bridge.Scope(scope)]
 	if !found || !known {
-		return refusal
+		return view.Refusal(err)
 	}
 	return fmt.Sprintf("Your token doesn’t include the permission “%s”.", words.Label)
 }

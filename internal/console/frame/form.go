@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strings"
 
+	"bridged/internal/bridge"
 	"bridged/internal/client"
 	"bridged/internal/console/view"
 )
@@ -38,27 +39,30 @@ func (f *Form) Refuse(field, sentence string) {
 // Label is a page's name of a field of the API.
 type Label struct{ Field, Label string }
 
-// Refusal shows the API's refusal of a form next to the field that it names, or else at the top of
-// the page, and returns the page's status. It returns errors that are not about the form.
+// Refusal shows a refusal of a form next to the field that the API's sentence names, or else at the top of the page,
+// and returns the page's status. It returns errors that are not about the form.
 func (req *Request) Refusal(f *Form, err error, fields map[string]Label) (status int, _ error) {
 	refused, ok := errors.AsType[*client.Error](err)
 	if !ok || refused.Status == http.StatusUnauthorized || refused.Status == http.StatusNotFound {
 		return 0, err
 	}
-	text := refused.Error()
+	text, known := refused.Message, new(bridge.Error)
+	errors.As(err, &known)
 	end := strings.IndexFunc(text, func(r rune) bool { return r == ' ' || r == ':' || r == '[' })
 	if end < 0 {
 		end = len(text)
 	}
-	named, known := fields[text[:end]]
-	if !known {
-		req.Notify(view.Sentence(inWordsOf(fields, text)), true)
-		return refused.Status, nil
-	}
+	named, isNamed := fields[text[:end]]
 	rest := inWordsOf(fields, text[end:])
-	if about, found := strings.CutPrefix(rest, ":"); found {
+	about, isSentence := strings.CutPrefix(rest, ":")
+	switch {
+	case !isNamed:
+		req.NotifyProblem(req.ProblemOf(err))
+	case view.IsSpecific(known):
+		f.Refuse(named.Field, view.Refusal(known))
+	case isSentence:
 		f.Refuse(named.Field, view.Sentence(strings.TrimSpace(about)))
-	} else {
+	default:
 		f.Refuse(named.Field, view.Sentence(named.Label+rest))
 	}
 	return refused.Status, nil

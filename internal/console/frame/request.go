@@ -133,7 +133,8 @@ func (site *Site) Live(h Handler) Handler {
 func (site *Site) sendToLogin(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case wantsJSON(r) || r.Header.Get("Accept") == "text/event-stream":
-		WriteJSON(w, http.StatusUnauthorized, Problem{Text: "You’ve been logged out. Reload the page to log in again."})
+		signedOut := &bridge.Error{Code: bridge.CodeUnauthorized}
+		WriteJSON(w, http.StatusUnauthorized, Problem{Text: view.Refusal(signedOut), Waits: view.Waits(signedOut)})
 	case r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Site") == "cross-site":
 		site.showBare(w, r, http.StatusOK, "again", r.URL.RequestURI())
 	case r.Method == http.MethodGet && r.URL.Path != view.Root+"/":
@@ -145,10 +146,12 @@ func (site *Site) sendToLogin(w http.ResponseWriter, r *http.Request) {
 
 // Problem describes an error to a visitor.
 type Problem struct {
-	Status int    `json:"-"`
-	Title  string `json:"title,omitempty"`
-	Text   string `json:"error"`
-	Code   string `json:"code,omitempty"`
+	Status  int    `json:"-"`
+	Title   string `json:"title,omitempty"`
+	Text    string `json:"error"`
+	Waits   string `json:"waits,omitempty"`   // when a message that waits is sent; empty if it does not wait
+	Details string `json:"details,omitempty"` // the API's sentence, for those who may manage the account
+	Code    string `json:"code,omitempty"`
 }
 
 // Error returns the sentence that is shown.
@@ -160,17 +163,34 @@ var (
 )
 
 // ProblemOf returns the problem that shows an error. Only the log has the text of internal errors.
-func ProblemOf(err error) Problem {
+func (req *Request) ProblemOf(err error) Problem {
 	if shown, ok := errors.AsType[Problem](err); ok {
 		return shown
 	}
+	known, ok := errors.AsType[*bridge.Error](err)
+	if !ok {
+		return Refused(http.StatusInternalServerError, "The bridge’s log has the details.")
+	}
+	status := http.StatusBadRequest
 	if refused, ok := errors.AsType[*client.Error](err); ok {
-		return Problem{Status: refused.Status, Title: TitleOf(refused.Status), Text: view.Sentence(lacking(refused.Error())), Code: string(refused.Code)}
+		status = refused.Status
 	}
-	if known, ok := errors.AsType[*bridge.Error](err); ok {
-		return Problem{Status: http.StatusBadRequest, Title: TitleOf(http.StatusBadRequest), Text: view.Sentence(known.Msg), Code: string(known.Code)}
+	p := Refused(status, lacking(known))
+	p.Waits, p.Details, p.Code = view.Waits(known), req.details(known), string(known.Code)
+	return p
+}
+
+// ImportProblem returns the problem of an import that ended with an error, which has no code.
+func (req *Request) ImportProblem(sentence string) Problem {
+	return Problem{Text: view.Ended(sentence), Details: req.details(&bridge.Error{Msg: sentence})}
+}
+
+// details returns the API's sentence of an error for visitors who may manage the account; empty for others.
+func (req *Request) details(err *bridge.Error) string {
+	if !req.Administers() {
+		return ""
 	}
-	return Refused(http.StatusInternalServerError, "The bridge’s log has the details.")
+	return view.Sentence(err.Msg)
 }
 
 // Refused returns a problem with the usual title of its status.
@@ -206,7 +226,7 @@ func (req *Request) fail(err error) {
 		req.site.sendToLogin(req.W, req.Request)
 		return
 	}
-	p := ProblemOf(err)
+	p := req.ProblemOf(err)
 	if p.Status >= http.StatusInternalServerError {
 		hlog.FromRequest(req.Request).Warn().Str("error", bridge.Redact(err.Error())).Int("status", p.Status).Msg("console page failed")
 	}

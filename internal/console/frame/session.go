@@ -50,8 +50,9 @@ func (s *session) visitor(basePath string) string {
 
 // Notice is a sentence for the next page that is shown.
 type Notice struct {
-	Text   string
-	Failed bool
+	Text    string
+	Details string // the API's sentence
+	Failed  bool
 }
 
 // setZone sets the visitor's time zone, if there is one with this name.

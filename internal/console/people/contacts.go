@@ -77,7 +77,7 @@ func ShowContacts(req *frame.Request) error {
 	if err != nil {
 		return err
 	}
-	page := contactsPage{Q: q, Count: len(found.Items), Curl: view.Curl("GET", "/api/contacts?"+url.Values{"q": {q}}.Encode(), nil)}
+	page := contactsPage{Q: q, Count: len(found.Items), Curl: req.Curl("GET", "/api/contacts?"+url.Values{"q": {q}}.Encode(), nil)}
 	for _, contact := range found.Items {
 		page.add(contact, me)
 	}
@@ -137,7 +137,7 @@ func showPersonPage(req *frame.Request, status int, f fault) error {
 	}
 	page := personPage{
 		Contact: contact, Name: cmp.Or(view.ContactName(contact), view.Phone(contact.JID)), Chat: cmp.Or(contact.ChatJID, contact.JID), Known: contact.ChatJID != "",
-		You: me != "" && contact.JID == me, Key: frame.NewKey(), Fault: f, Curl: view.Curl("GET", "/api/contacts/"+contact.JID.Escaped(), nil),
+		You: me != "" && contact.JID == me, Key: frame.NewKey(), Fault: f, Curl: req.Curl("GET", "/api/contacts/"+contact.JID.Escaped(), nil),
 	}
 	if contact.Phone != nil {
 		page.Number = "+" + *contact.Phone
@@ -165,7 +165,7 @@ func SetTimer(req *frame.Request) error {
 	if err == nil {
 		return req.Done(err, "Saved.", view.PersonPath(req.Chat))
 	}
-	f, status, err := faultOf("timer", err)
+	f, status, err := faultOf(req, "timer", err)
 	if err != nil {
 		return err
 	}
@@ -182,7 +182,7 @@ func BlockPerson(req *frame.Request) error {
 	if err == nil {
 		return req.Done(err, text, view.PersonPath(req.Chat))
 	}
-	f, status, err := faultOf("block", err)
+	f, status, err := faultOf(req, "block", err)
 	if err != nil {
 		return err
 	}
@@ -200,7 +200,7 @@ func SavePerson(req *frame.Request) error {
 	if err == nil {
 		return req.Done(err, text, view.PersonPath(req.Chat))
 	}
-	f, status, err := faultOf("name", err)
+	f, status, err := faultOf(req, "name", err)
 	if err != nil {
 		return err
 	}
@@ -232,14 +232,14 @@ func labelsOf(req *frame.Request, chat bridge.JID) ([]bridge.Label, error) {
 }
 
 // fault is the refusal of a form.
-type fault struct{ Form, Text string }
+type fault struct{ Form, Text, Details string }
 
 // faultOf returns the refusal of a form and the page's status. It returns errors that are not about
 // the form, such as the end of a session.
-func faultOf(form string, err error) (f fault, status int, _ error) {
-	shown := frame.ProblemOf(err)
+func faultOf(req *frame.Request, form string, err error) (f fault, status int, _ error) {
+	shown := req.ProblemOf(err)
 	if shown.Status == http.StatusUnauthorized || shown.Status == http.StatusInternalServerError {
 		return f, 0, err
 	}
-	return fault{form, view.Sentence(shown.Text)}, shown.Status, nil
+	return fault{form, shown.Text, shown.Details}, shown.Status, nil
 }

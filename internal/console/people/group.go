@@ -87,7 +87,7 @@ func showGroupPage(req *frame.Request, status int, f fault, typed bridge.GroupPa
 	}
 	page := groupPage{
 		Chat: detail.JID, Name: detail.Stored.Name, Group: detail.Stored.Group, Timers: timers, Fault: f,
-		Picture: pictureVersion(detail.Stored), Key: frame.NewKey(), Q: strings.TrimSpace(query.Get("q")), Curl: view.Curl("GET", "/api/groups/"+detail.JID.Escaped(), nil),
+		Picture: pictureVersion(detail.Stored), Key: frame.NewKey(), Q: strings.TrimSpace(query.Get("q")), Curl: req.Curl("GET", "/api/groups/"+detail.JID.Escaped(), nil),
 	}
 	if detail.Live != nil {
 		page.Live, page.Name, page.Group = true, detail.Live.Name, *detail.Live
@@ -196,7 +196,7 @@ func (p *groupPage) ask(req *frame.Request, link bool) (err error) {
 	if err == nil {
 		return nil
 	}
-	f, _, err := faultOf("link", err)
+	f, _, err := faultOf(req, "link", err)
 	if p.Fault.Text == "" {
 		p.Fault = f
 	}
@@ -266,7 +266,7 @@ func groupDone(req *frame.Request, err error, form, text string, typed bridge.Gr
 	if err == nil {
 		return req.Done(err, text, view.InfoPath(req.Chat))
 	}
-	f, status, err := faultOf(form, err)
+	f, status, err := faultOf(req, form, err)
 	if err != nil {
 		return err
 	}
@@ -387,7 +387,7 @@ func AddMembers(req *frame.Request) error {
 	if err == nil {
 		return req.Done(err, text, view.InfoPath(req.Chat))
 	}
-	f, status, err := faultOf("add", err)
+	f, status, err := faultOf(req, "add", err)
 	if err != nil {
 		return err
 	}

@@ -38,7 +38,7 @@ func showInvite(req *frame.Request, status int, f fault) error {
 	}
 	page := invitePage{
 		Group: group, Name: cmp.Or(group.Name, "Group without a name"), Joins: makesGroups(req), Path: view.Root + "/invite/" + code, Key: frame.NewKey(), Fault: f,
-		Curl: view.Curl("GET", "/api/groups/invites/"+code, nil),
+		Curl: req.Curl("GET", "/api/groups/invites/"+code, nil),
 	}
 	if group.OwnerJID != "" {
 		n, err := names.Of(req, []bridge.JID{group.OwnerJID})
@@ -60,7 +60,7 @@ func JoinByInvite(req *frame.Request) error {
 	join, err := req.API.JoinGroup(req.Context(), req.PathValue("code"), req.Key())
 	switch {
 	case err != nil:
-		f, status, err := faultOf("join", err)
+		f, status, err := faultOf(req, "join", err)
 		if err != nil {
 			return err
 		}

@@ -18,7 +18,7 @@ type newChatPage struct {
 	People []personRow
 	Invite string // the page of the typed invite link; empty for none
 	Phone  string // the typed number in E.164 digits; empty for none
-	Fault  string
+	Fault  fault
 	Groups bool // whether the visitor may create groups
 	Curl   string
 }
@@ -27,7 +27,7 @@ type newChatPage struct {
 // after Enter) to its chat, and from the invite link of a group to its page.
 func ShowNewChat(req *frame.Request) error {
 	query := req.URL.Query()
-	page := newChatPage{Q: strings.TrimSpace(query.Get("q")), Groups: makesGroups(req), Curl: view.Curl("POST", "/api/contacts/check", map[string][]string{"phones": {"+1 555 123 4567"}})}
+	page := newChatPage{Q: strings.TrimSpace(query.Get("q")), Groups: makesGroups(req), Curl: req.Curl("POST", "/api/contacts/check", map[string][]string{"phones": {"+1 555 123 4567"}})}
 	number := strings.TrimSpace(query.Get("phone"))
 	page.Q = cmp.Or(page.Q, number)
 	if page.Invite = view.InvitePath(page.Q); page.Invite != "" && query.Has("go") {
@@ -38,7 +38,7 @@ func ShowNewChat(req *frame.Request) error {
 	if err == nil {
 		page.Phone = phone
 	} else if number != "" {
-		page.Fault = view.Sentence("the number " + err.Error())
+		page.Fault.Text = view.AskNumber
 	}
 	status := http.StatusOK
 	if page.Phone != "" && (number != "" || query.Has("go")) {
@@ -47,11 +47,9 @@ func ShowNewChat(req *frame.Request) error {
 			http.Redirect(req.W, req.Request, view.ChatPath(chat), http.StatusSeeOther)
 			return nil
 		}
-		var f fault
-		if f, status, err = faultOf("", err); err != nil {
+		if page.Fault, status, err = faultOf(req, "", err); err != nil {
 			return err
 		}
-		page.Fault = f.Text
 	}
 	if page.People, err = people(req, page.Q, view.ChatPath); err != nil {
 		return err
@@ -71,7 +69,7 @@ func chatWith(req *frame.Request, phone string) (bridge.JID, error) {
 	}
 	check, err := req.API.CheckNumber(ctx, phone)
 	if err == nil && check.JID == "" {
-		err = frame.Titled(http.StatusOK, "", "+"+phone+" is not on WhatsApp. Check the number and its country code.")
+		err = frame.Titled(http.StatusOK, "", view.Phone(bridge.PhoneJID(phone))+" isn’t on WhatsApp. Check the number and its country code.")
 	}
 	return check.JID, err
 }
@@ -133,7 +131,7 @@ func ShowNewGroup(req *frame.Request) error {
 
 func showGroupForm(req *frame.Request, status int, form url.Values, f fault) (err error) {
 	page := newGroupPage{Name: form.Get("name"), Key: cmp.Or(form.Get("key"), frame.NewKey()), Fault: f}
-	page.Curl = view.Curl("POST", "/api/groups", map[string]any{"name": "Walks", "participants": []string{"15551234567@s.whatsapp.net"}})
+	page.Curl = req.Curl("POST", "/api/groups", map[string]any{"name": "Walks", "participants": []string{"15551234567@s.whatsapp.net"}})
 	me, err := names.Me(req)
 	if err != nil {
 		return err
@@ -150,7 +148,7 @@ func CreateGroup(req *frame.Request) error {
 	form := req.PostForm
 	made, err := req.API.CreateGroup(req.Context(), strings.TrimSpace(form.Get("name")), view.Typed[bridge.JID](form["person"]), req.Key())
 	if err != nil {
-		f, status, err := faultOf("group", err)
+		f, status, err := faultOf(req, "group", err)
 		if err != nil {
 			return err
 		}
@@ -185,7 +183,7 @@ func outcome(req *frame.Request, results []bridge.ParticipantResult, done string
 	var parts []string
 	for _, result := range results {
 		if result.Error != nil {
-			parts = append(parts, view.Sentence(n.Of(result.JID)+" "+*result.Error))
+			parts = append(parts, view.MemberRefusal(n.Of(result.JID), result.Status))
 		}
 	}
 	return strings.Join(parts, " "), true

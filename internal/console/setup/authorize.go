@@ -170,7 +170,9 @@ func refuseAuthorize(req *frame.Request, err error) error {
 		return req.ShowAs(http.StatusBadRequest, "refused", "This request can’t be granted", refusedPage{refused, template.URL(refused.Return)})
 	}
 	if refused, ok := errors.AsType[*oauth.Error](err); ok {
-		return frame.Titled(http.StatusBadRequest, "This request can’t be granted", view.Sentence(refused.Description))
+		p := frame.Titled(http.StatusBadRequest, "This request can’t be granted", "The program asked for access in a way that doesn’t work here. Nothing was granted.")
+		p.Details = view.Sentence(refused.Description)
+		return p
 	}
 	return err
 }

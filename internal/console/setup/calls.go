@@ -37,7 +37,7 @@ func ShowCalls(req *frame.Request) error {
 		Calls []callRow
 		More  string // the address of the next page; empty for none
 		Curl  string
-	}{calls, view.NextPage(view.Root+"/calls", url.Values{}, "cursor", next), view.Curl("GET", "/api/calls", nil)})
+	}{calls, view.NextPage(view.Root+"/calls", url.Values{}, "cursor", next), req.Curl("GET", "/api/calls", nil)})
 }
 
 // calls returns calls with the names of their callers.

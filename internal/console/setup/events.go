@@ -60,7 +60,7 @@ func ShowEvents(req *frame.Request) error {
 	}
 	page := eventsPage{
 		Types: query.Types, Chat: chat, Wrong: f.Wrong, Query: query.Encode(),
-		Curl: view.Curl("GET", "/api/events?after=0", nil) + " -N -H 'Accept: text/event-stream'",
+		Curl: req.Curl("GET", "/api/events?after=0", nil, "-N", "-H 'Accept: text/event-stream'"),
 	}
 	n, err := names.Of(req, peopleOf(events))
 	if err != nil {

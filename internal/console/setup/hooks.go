@@ -53,7 +53,7 @@ type hookForm struct {
 func ShowHooks(req *frame.Request) error { return showHooksWith(req, http.StatusOK, hookForm{}) }
 
 func showHooksWith(req *frame.Request, status int, shown hookForm) error {
-	page := hooksPage{Form: shown, Curl: view.Curl("POST", "/api/hooks", map[string]any{"name": "pushes", "chatJid": "120363025246125486@g.us", "template": "gitea"})}
+	page := hooksPage{Form: shown, Curl: req.Curl("POST", "/api/hooks", map[string]any{"name": "pushes", "chatJid": "120363025246125486@g.us", "template": "gitea"})}
 	hooks, err := req.API.Hooks(req.Context())
 	if err != nil {
 		return err
@@ -202,7 +202,7 @@ func showHookWith(req *frame.Request, status int, page hookPage) (err error) {
 			page.Form.Own = page.Hook.Template
 		}
 	}
-	page.Curl = view.Curl("POST", fmt.Sprintf("/api/hooks/%d/preview", page.Hook.ID), map[string]any{"payload": map[string]any{"text": "hello"}})
+	page.Curl = req.Curl("POST", fmt.Sprintf("/api/hooks/%d/preview", page.Hook.ID), map[string]any{"payload": map[string]any{"text": "hello"}})
 	return req.ShowAs(status, "hook", "Hook", page)
 }
 

@@ -22,7 +22,7 @@ type importPage struct {
 	Zone   string
 	Order  bridge.DateOrder
 	Dates  *bridge.AmbiguousDates // the possible orders
-	Fault  string                 // of no field
+	Fault  frame.Problem          // of no field
 	Wrong  map[string]string
 	Curl   string
 	Review *importReview // nil before the dry run
@@ -82,7 +82,7 @@ func showImportFormWith(req *frame.Request, status int, page importPage) (err er
 	if page.Review != nil && len(page.Review.People) < maxImportNames {
 		page.Review.Another = new(importedName)
 	}
-	page.Curl = view.Curl("POST", "/api/imports", nil, "-F "+view.ShellQuoted("chat="+cmp.Or(page.chat(), "Old friends")), "-F "+view.ShellQuoted("file=@chat.zip"))
+	page.Curl = req.Curl("POST", "/api/imports", nil, "-F "+view.ShellQuoted("chat="+cmp.Or(page.chat(), "Old friends")), "-F "+view.ShellQuoted("file=@chat.zip"))
 	return req.ShowAs(status, "import", "Import a chat", page)
 }
 
@@ -120,7 +120,7 @@ func CheckImport(req *frame.Request) error {
 			return err
 		}
 		if found.Error != nil {
-			page.Fault = view.Sentence(*found.Error)
+			page.Fault = req.ImportProblem(*found.Error)
 			return showImportFormWith(req, http.StatusOK, page)
 		}
 		page.review(req, found)
@@ -230,9 +230,11 @@ func notImported(req *frame.Request, page importPage, people []importedName, f *
 	if err != nil {
 		return err
 	}
-	page.Fault = req.TakeNotice()
+	if notice := req.TakeNotice(); notice != nil {
+		page.Fault = frame.Problem{Text: notice.Text, Details: notice.Details}
+	}
 	if known := refusedDates(refused); known != nil {
-		page.Dates, page.Fault = known, ""
+		page.Dates, page.Fault = known, frame.Problem{}
 	}
 	page.Wrong = f.Wrong
 	page.retain(people)

@@ -15,10 +15,10 @@ import (
 // importedPage shows the progress of an import.
 type importedPage struct {
 	bridge.Import
-	Name string // of the chat
-	Done int    // number of processed messages
-	Why  string // the reason of a failure
-	Ask  string // the question before undoing it
+	Name string        // of the chat
+	Done int           // number of processed messages
+	Why  frame.Problem // the reason of a failure
+	Ask  string        // the question before undoing it
 	Curl string
 }
 
@@ -31,9 +31,9 @@ func ShowImport(req *frame.Request) error {
 	if err != nil {
 		return err
 	}
-	page := importedPage{Import: found, Name: names.EntryFor(req, found.ChatJID).Name, Done: found.Imported + found.Duplicates, Curl: view.Curl("GET", "/api/imports/"+found.ID, nil)}
+	page := importedPage{Import: found, Name: names.EntryFor(req, found.ChatJID).Name, Done: found.Imported + found.Duplicates, Curl: req.Curl("GET", "/api/imports/"+found.ID, nil)}
 	if found.Error != nil {
-		page.Why = view.Sentence(*found.Error)
+		page.Why = req.ImportProblem(*found.Error)
 	}
 	if found.Removable != nil {
 		page.Ask = undoQuestion(*found.Removable)

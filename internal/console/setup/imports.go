@@ -42,7 +42,7 @@ func ShowImports(req *frame.Request) error {
 	if err != nil {
 		return err
 	}
-	page := importsPage{Curl: view.Curl("GET", "/api/imports", nil)}
+	page := importsPage{Curl: req.Curl("GET", "/api/imports", nil)}
 	for _, i := range list.Items {
 		page.Imports = append(page.Imports, listedImport{i, names.EntryFor(req, i.ChatJID).Name, i.Imported + i.Duplicates, importStates[i.State]})
 	}

@@ -30,7 +30,7 @@ func ShowPair(req *frame.Request) error {
 }
 
 func showPairWith(req *frame.Request, status int, page pairPage) (err error) {
-	page.Phone, page.Curl = req.Options.PhoneNumber, view.Curl("POST", "/api/auth/pair", map[string]string{"phone": "15551234567"})
+	page.Phone, page.Curl = req.Options.PhoneNumber, req.Curl("POST", "/api/auth/pair", map[string]string{"phone": "15551234567"})
 	if page.Account, err = req.Status(); err != nil {
 		return err
 	}
@@ -56,7 +56,7 @@ func Pair(req *frame.Request) error {
 	var err error
 	if phone != "" {
 		if phone, err = bridge.ParsePhone(phone); err != nil {
-			f.Refuse("phone", "Enter the number with its country code, for example +1 555 123 4567.")
+			f.Refuse("phone", view.AskNumber)
 			return pairAgain(req, f, http.StatusBadRequest)
 		}
 	}

@@ -17,7 +17,7 @@ type profilePage struct {
 	User    bridge.User
 	About   string
 	Privacy []privacyField
-	Problem string // why the network's settings are missing; empty if they are there
+	Problem frame.Problem // why the network's settings are missing; empty if they are there
 	Key     string
 	Curl    string
 }
@@ -61,10 +61,10 @@ func ShowProfile(req *frame.Request) error {
 	if !req.Administers() || status.User == nil {
 		return frame.ErrNotFound
 	}
-	page := profilePage{User: *status.User, Key: frame.NewKey(), Curl: view.Curl("GET", "/api/account/privacy", nil)}
+	page := profilePage{User: *status.User, Key: frame.NewKey(), Curl: req.Curl("GET", "/api/account/privacy", nil)}
 	privacy, err := req.API.Privacy(req.Context())
 	if err != nil {
-		page.Problem = frame.ProblemOf(err).Text
+		page.Problem = req.ProblemOf(err)
 		return req.Show("profile", "Profile and privacy", page)
 	}
 	for _, field := range privacyFields {

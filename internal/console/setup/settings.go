@@ -34,7 +34,7 @@ func showSettingsWith(req *frame.Request, status int, page settingsPage) (err er
 	page.NoSending = req.NoSending()
 	page.Chats = names.ChoiceOf(req, page.Token.Chats...).Chosen
 	if page.Administers {
-		page.Settings, page.Curl = req.Options.Settings, view.Curl("POST", "/api/auth/reconnect", nil)
+		page.Settings, page.Curl = req.Options.Settings, req.Curl("POST", "/api/auth/reconnect", nil)
 		if page.facts, err = factsOf(req); err != nil {
 			return err
 		}

@@ -42,7 +42,7 @@ func ShowTokens(req *frame.Request) error {
 }
 
 func showTokensWith(req *frame.Request, status int, page tokensPage) error {
-	page.Curl = view.Curl("POST", "/api/tokens", map[string]any{"name": "support desk", "scopes": []string{"read"}})
+	page.Curl = req.Curl("POST", "/api/tokens", map[string]any{"name": "support desk", "scopes": []string{"read"}})
 	tokens, err := req.API.Tokens(req.Context())
 	if err != nil {
 		return err

@@ -39,7 +39,7 @@ func ShowWebhooks(req *frame.Request) error {
 }
 
 func showWebhooksWith(req *frame.Request, status int, shown webhookForm) (err error) {
-	page := webhooksPage{Form: shown, Curl: view.Curl("POST", "/api/webhooks", map[string]any{"url": "https://hooks.example.com/bridged", "types": []string{"message.created"}})}
+	page := webhooksPage{Form: shown, Curl: req.Curl("POST", "/api/webhooks", map[string]any{"url": "https://hooks.example.com/bridged", "types": []string{"message.created"}})}
 	if page.Hooks, err = req.API.Webhooks(req.Context()); err != nil {
 		return err
 	}
@@ -162,7 +162,7 @@ func ShowWebhook(req *frame.Request) error {
 
 func showWebhookWith(req *frame.Request, status int, page webhookPage) (err error) {
 	asked := req.URL.Query()
-	page.Fixed, page.Curl = page.Hook.Source == bridge.WebhookFromEnvironment, view.Curl("GET", fmt.Sprintf("/api/webhooks/%d/deliveries", page.Hook.ID), nil)
+	page.Fixed, page.Curl = page.Hook.Source == bridge.WebhookFromEnvironment, req.Curl("GET", fmt.Sprintf("/api/webhooks/%d/deliveries", page.Hook.ID), nil)
 	if page.Form.Wrong == nil {
 		page.Form = formOf(req, page.Hook)
 	}

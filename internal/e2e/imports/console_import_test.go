@@ -175,7 +175,10 @@ func TestConsole_SaysThatAnExportIsTooLarge(t *testing.T) {
 	chooses(v.Browser, filepath.Join(dir, "large.zip"))
 	v.ClickOn(`[action="/console/import"] button`)
 	v.WaitFor(`document.activeElement?.id === "fault"`)
-	v.WantOnPage("IMPORT_MAX_BYTES")
+	v.WantOnPage("This file is too large.")
+	if details := Evaluate[string](v.Browser, `document.querySelector("#fault .reason p").textContent`); !strings.Contains(details, "IMPORT_MAX_BYTES") {
+		t.Errorf("the details are %q", details)
+	}
 	v.FaultsOf(http.StatusRequestEntityTooLarge)
 	v.WantNoFaults()
 }

@@ -42,7 +42,7 @@ func forgetFaults(b *Browser) {
 	b.Faults = nil
 }
 
-// A text stands in the chat at once. While the bridge can’t be reached it waits, also
+// A text stands in the chat at once. While the bridge cannot be reached it waits, also
 // over a reload of the page, and goes by itself afterwards.
 func TestConsole_TextsWaitForTheConnection(t *testing.T) {
 	AtBothWidths(t, func(t *testing.T, width int64) {
@@ -50,7 +50,7 @@ func TestConsole_TextsWaitForTheConnection(t *testing.T) {
 		offline(v.Browser, true)
 		v.Write("one")
 		v.Write("two")
-		v.WaitFor(`document.querySelectorAll(".unsent").length === 2 && document.querySelector(".unsent [data-reason]").textContent.includes("can’t be reached")`)
+		v.WaitFor(`document.querySelectorAll(".unsent").length === 2 && document.querySelector(".unsent [data-reason]").textContent.includes("Can’t reach the bridge.")`)
 		offline(v.Browser, false)
 		v.OpenChat(v.Ben.PN())
 		v.WantOwn("one", "two")
@@ -101,7 +101,7 @@ func TestConsole_ARefusedTextStays(t *testing.T) {
 		v := Chatting(t, width)
 		v.Device.FailSends(simnet.SendFault{Code: 406})
 		v.Write("refused")
-		v.WaitFor(`document.querySelector(".unsent[data-state=failed] [data-reason]")?.textContent.includes("406")`)
+		v.WaitFor(`document.querySelector(".unsent[data-state=failed] [data-reason]")?.textContent === "This person doesn’t accept your messages." && document.querySelector(".unsent [data-details]").textContent.includes("406")`)
 		v.OpenChat(v.Ben.PN())
 		v.WaitFor(`document.querySelectorAll(".msg.out:not([hidden])").length === 1 && document.querySelector(".unsent[data-state=failed]")`)
 		v.ClickOn(".unsent [data-again]")
@@ -315,14 +315,14 @@ func TestConsole_AFileShowsItsProgress(t *testing.T) {
 	offline(v.Browser, true)
 	upload("late.txt")
 	upload(slices.Clone(album)...)
-	v.WaitFor(`document.querySelector(".unsent [data-reason]")?.textContent.includes("can’t be reached") && document.querySelectorAll(".unsent")[1].querySelector("[data-name]").textContent === "2 pictures"`)
+	v.WaitFor(`document.querySelector(".unsent [data-reason]")?.textContent.includes("Can’t reach the bridge.") && document.querySelectorAll(".unsent")[1].querySelector("[data-name]").textContent === "2 pictures"`)
 	offline(v.Browser, false)
 	v.WaitFor(`!document.querySelector(".unsent")`)
 	refused := func(fault simnet.SendFault, names ...string) {
 		t.Helper()
 		v.Device.FailSends(fault)
 		upload(names...)
-		v.WaitFor(`document.querySelector(".unsent[data-state=failed] [data-reason]")?.textContent.includes("406")`)
+		v.WaitFor(`document.querySelector(".unsent[data-state=failed] [data-reason]")?.textContent.startsWith("This person doesn’t accept your messages.") && document.querySelector(".unsent [data-details]").textContent.includes("406")`)
 	}
 	again := func() {
 		t.Helper()
@@ -332,7 +332,7 @@ func TestConsole_AFileShowsItsProgress(t *testing.T) {
 	refused(simnet.SendFault{Code: 406}, "refused.txt")
 	again()
 	refused(simnet.SendFault{Code: 406, Skip: 2}, slices.Clone(album)...) // the second picture
-	if reason := v.Text(".unsent [data-reason]"); !strings.Contains(reason, "accepted 1 of the 2") || !strings.HasSuffix(reason, "; trying again sends the rest.") {
+	if reason := v.Text(".unsent [data-reason]"); !strings.HasSuffix(reason, " 1 of 2 pictures and videos was sent. Trying again sends the rest.") {
 		t.Errorf("the album says %q", reason)
 	}
 	v.WaitFor(`[...document.querySelectorAll(".msg.out:not(.unsent):has(.album)")].at(-1).querySelector(".tick.failed")`)

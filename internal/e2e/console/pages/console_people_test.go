@@ -40,7 +40,7 @@ func TestConsole_BeginsAChatByNumber(t *testing.T) {
 		v.Arrives("[name=q][autofocus]")
 		v.Do(chromedp.SendKeys(chromedp.CSS("[name=q]"), "+49 151 0000-0778\r"))
 		v.Arrives("#fault")
-		if text := v.Text("#fault"); !strings.Contains(text, "is not on WhatsApp") {
+		if text := v.Text("#fault"); !strings.Contains(text, "isn’t on WhatsApp") {
 			t.Errorf("of an unknown number it says %q", text)
 		}
 		v.Fill("[name=q]", "0049 (0)151 0000 0777\r")

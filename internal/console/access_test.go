@@ -23,7 +23,7 @@ func TestAccess_LimitedTokensShowTheirRights(t *testing.T) {
 		t.Error("it is said on every page")
 	}
 	settings := s.get("/console/settings").want(t, http.StatusOK, "").body
-	for _, want := range []string{limits, `action="/console/theme"`, `action="/console/logout"`, ">desk<", "15557654321</bdi>"} {
+	for _, want := range []string{limits, `action="/console/theme"`, `action="/console/logout"`, ">desk<", "1 555 765 4321</bdi>"} {
 		if !strings.Contains(settings, want) {
 			t.Errorf("the settings lack %q", want)
 		}

@@ -21,7 +21,7 @@ func TestContacts_HaveHeadingsByLetter(t *testing.T) {
 	if strings.Count(page, `>E</h2>`) != 1 || strings.Count(page, `>#</h2>`) != 1 {
 		t.Errorf("the letters are wrong:\n%s", page)
 	}
-	for _, want := range []string{"Élodie &lt;b&gt;", "<bdi>eve</bdi>", "<bdi>&#43;49151000077</bdi>", "Not saved", `href="/console/people/447700900123%40s.whatsapp.net"`, "/console/contacts?cursor=n1&amp;q=e"} {
+	for _, want := range []string{"Élodie &lt;b&gt;", "<bdi>eve</bdi>", "<bdi>&#43;49 151 000 077</bdi>", "Not saved", `href="/console/people/447700900123%40s.whatsapp.net"`, "/console/contacts?cursor=n1&amp;q=e"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q", want)
 		}
@@ -35,7 +35,7 @@ func TestPerson_ShowsAllNames(t *testing.T) {
 	})
 	s.logIn()
 	page := s.get("/console/people/"+grace).want(t, http.StatusOK, "").body
-	for _, want := range []string{"<bdi>Grace Hopper</bdi>", "<bdi>gracie</bdi>", "@grace.h", `data-copy="&#43;15550100301"`, `href="/console/chats/15550100301%40s.whatsapp.net"`, "?size=full"} {
+	for _, want := range []string{"<bdi>Grace Hopper</bdi>", "<bdi>gracie</bdi>", "@grace.h", `data-copy="&#43;1 555 010 0301"`, `href="/console/chats/15550100301%40s.whatsapp.net"`, "?size=full"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q", want)
 		}
@@ -71,7 +71,7 @@ func TestNewChat_BeginsByNumber(t *testing.T) {
 		}
 	}
 	page := s.get(chat).want(t, http.StatusOK, "").body
-	if !strings.Contains(page, `name="text"`) || !strings.Contains(page, "<bdi>&#43;447700900123</bdi>") {
+	if !strings.Contains(page, `name="text"`) || !strings.Contains(page, "<bdi>&#43;44 770 090 0123</bdi>") {
 		t.Errorf("a chat without messages:\n%s", page)
 	}
 	s.get("/console/chats/"+club).want(t, http.StatusNotFound, "")

@@ -127,7 +127,7 @@ func TestChoose_ChatsByName(t *testing.T) {
 	if want := `"chats":["3@g.us","4@g.us","` + grace + `","15550100999@s.whatsapp.net","15550100777@s.whatsapp.net"]`; len(writes(*all)) != 1 || !strings.Contains(writes(*all)[0].body, want) {
 		t.Errorf("asked for %+v, want %s", writes(*all), want)
 	}
-	if found := s.get("/console/choose?q=Grace").want(t, http.StatusOK, "").body; !strings.Contains(found, `{"jid":"`+grace+`","name":"Grace, Hopper","about":"+15550100301","isGroup":false}`) || !strings.Contains(found, `"name":"Ada"`) {
+	if found := s.get("/console/choose?q=Grace").want(t, http.StatusOK, "").body; !strings.Contains(found, `{"jid":"`+grace+`","name":"Grace, Hopper","about":"+1 555 010 0301","isGroup":false}`) || !strings.Contains(found, `"name":"Ada"`) {
 		t.Errorf("found %s", found)
 	}
 	if found := s.get("/console/choose?q=7@g.us").want(t, http.StatusOK, "").body; !strings.Contains(found, `"jid":"7@g.us"`) {

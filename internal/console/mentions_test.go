@@ -23,8 +23,8 @@ func TestMentions_AreOfTheMembers(t *testing.T) {
 	s.logIn()
 	got := s.get("/console/chats/"+choir+"/mentions").want(t, http.StatusOK, "").body
 	for _, want := range []string{
-		`"jid":"` + grace + `","token":"@15550100301","name":"Grace <b>","number":"+15550100301"`,
-		`"jid":"236395184570399@lid","token":"@236395184570399","name":"hidden number 236395184570399"`,
+		`"jid":"` + grace + `","token":"@15550100301","name":"Grace <b>","number":"+1 555 010 0301"`,
+		`"jid":"236395184570399@lid","token":"@236395184570399","name":"Hidden number …0399"`,
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("answers %s, without %s", got, want)

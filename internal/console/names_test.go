@@ -67,7 +67,7 @@ func TestNames_AreTheSameEverywhere(t *testing.T) {
 	page := s.get("/console/chats/"+club).want(t, http.StatusOK, "").body
 	for _, want := range []string{
 		`<bdi>Grace Hopper</bdi></p>`, `<strong><bdi>Alan Turing</bdi></strong>`, `<bdi>@Dora</bdi>`, `title="Dora"`,
-		`title="Grace Hopper, &#43;15550100999"`, "Grace Hopper: ask",
+		`title="Grace Hopper, &#43;1 555 010 0999"`, "Grace Hopper: ask",
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the chat lacks %s", want)
@@ -93,7 +93,7 @@ func TestNames_NumbersLookTheSame(t *testing.T) {
 		"/api/chats": replies(`{"count":1,"chats":[{"jid":"` + grace + `","isGroup":false,"name":"15550100301","participants":2}],"nextCursor":null}`),
 	})
 	s.logIn()
-	if page := s.get("/console/chats").body; !strings.Contains(page, "<bdi>&#43;15550100301</bdi>") {
+	if page := s.get("/console/chats").body; !strings.Contains(page, "<bdi>&#43;1 555 010 0301</bdi>") {
 		t.Errorf("the list is\n%s", page)
 	}
 }

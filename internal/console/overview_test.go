@@ -35,7 +35,7 @@ func TestOverview_ShowsTheConnection(t *testing.T) {
 	for status, want := range map[string][]string{
 		`{"status":"open","since":"2026-11-21T08:15:30.000Z","catchingUp":{"received":405,"expected":711}}`: {"in the meantime: 405 of 711"},
 		`{"status":"open","since":"2026-11-21T08:15:30.000Z","lastError":"the network will refuse this client's version",
-			"clientVersion":{"current":"2.3000.1","expiresAt":"2026-12-24T12:00:00.000Z"}}`: {"The network will refuse", "this version (2.3000.1) on", "24 Dec 2026"},
+			"clientVersion":{"current":"2.3000.1","expiresAt":"2026-12-24T12:00:00.000Z"}}`: {"The network will refuse", "this version (2.3000.1)", "24 December at 13:00"},
 		`{"status":"closed","hasSession":true,"since":"2026-11-21T08:15:30.000Z","lastError":"too many logins: trying again at noon",
 			"pausedUntil":"2026-11-21T12:00:00.000Z"}`: {"Too many logins", "only makes the pause longer"},
 	} {

@@ -104,7 +104,7 @@ func timeIn(req *frame.Request) (*bridge.Time, error) {
 
 // scheduledFor says when a message will be sent.
 func scheduledFor(req *frame.Request, at bridge.Time) string {
-	return "Scheduled for " + at.In(req.Zone()).Format("2 January, 15:04")
+	return "Scheduled for " + req.Clock().At(at)
 }
 
 // parseTime reads a field with a date and a time, in the visitor's zone.

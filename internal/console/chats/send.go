@@ -159,7 +159,7 @@ func Transcribe(req *frame.Request) error {
 	case asked.Transcript != nil:
 		text = ""
 	case asked.WaitsUntil != nil:
-		text += " from " + asked.WaitsUntil.UTC().Format("2 January") + " on: this month has too few minutes left"
+		text = "This will be transcribed from " + view.Clock{Zone: time.UTC, Now: req.Now()}.Within(*asked.WaitsUntil) + " on. This month’s minutes are used up."
 	}
 	return req.Done(err, text, view.ChatPath(req.Chat))
 }

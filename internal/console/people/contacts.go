@@ -140,7 +140,7 @@ func showPersonPage(req *frame.Request, status int, f fault) error {
 		You: me != "" && contact.JID == me, Key: frame.NewKey(), Fault: f, Curl: req.Curl("GET", "/api/contacts/"+contact.JID.Escaped(), nil),
 	}
 	if contact.Phone != nil {
-		page.Number = "+" + *contact.Phone
+		page.Number = view.Phone(bridge.PhoneJID(*contact.Phone))
 	}
 	if page.Saved = contact.Name; f.Form == "name" {
 		page.Saved = req.PostForm.Get("name")

@@ -18,6 +18,7 @@ type newChatPage struct {
 	People []personRow
 	Invite string // the page of the typed invite link; empty for none
 	Phone  string // the typed number in E.164 digits; empty for none
+	Number string // the same in groups
 	Fault  fault
 	Groups bool // whether the visitor may create groups
 	Curl   string
@@ -36,7 +37,7 @@ func ShowNewChat(req *frame.Request) error {
 	}
 	phone, err := bridge.ParsePhone(page.Q)
 	if err == nil {
-		page.Phone = phone
+		page.Phone, page.Number = phone, view.Phone(bridge.PhoneJID(phone))
 	} else if number != "" {
 		page.Fault.Text = view.AskNumber
 	}
@@ -116,7 +117,7 @@ func pick(req *frame.Request, form url.Values, without ...bridge.JID) (p picker,
 		}
 	}
 	if phone, wrong := bridge.ParsePhone(p.Q); wrong == nil && len(found) == 0 && !slices.Contains(chosen, bridge.PhoneJID(phone)) {
-		p.People = append(p.People, personRow{JID: bridge.PhoneJID(phone), Name: "+" + phone})
+		p.People = append(p.People, personRow{JID: bridge.PhoneJID(phone), Name: view.Phone(bridge.PhoneJID(phone))})
 	}
 	return p, err
 }

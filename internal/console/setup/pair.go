@@ -30,7 +30,10 @@ func ShowPair(req *frame.Request) error {
 }
 
 func showPairWith(req *frame.Request, status int, page pairPage) (err error) {
-	page.Phone, page.Curl = req.Options.PhoneNumber, req.Curl("POST", "/api/auth/pair", map[string]string{"phone": "15551234567"})
+	if req.Options.PhoneNumber != "" {
+		page.Phone = view.Phone(bridge.PhoneJID(req.Options.PhoneNumber))
+	}
+	page.Curl = req.Curl("POST", "/api/auth/pair", map[string]string{"phone": "15551234567"})
 	if page.Account, err = req.Status(); err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package view
 import (
 	"fmt"
 	"html/template"
+	"strings"
 	"time"
 	_ "time/tzdata" // zones, also on an image that has none
 
@@ -15,33 +16,67 @@ type Clock struct {
 	Now  time.Time
 }
 
-// when formats a time for a list: the time of today, else the day.
+// when formats a time for a row of a list: the time of today, else the day.
 func (c Clock) when(t *bridge.Time) template.HTML {
 	if t == nil {
 		return ""
 	}
-	return c.element(*t, c.dayOf(*t, t.In(c.Zone).Format("15:04"), "2 Jan 2006"))
+	day := c.day(*t, "2 Jan")
+	if day == today {
+		day = c.timeOfDay(*t)
+	}
+	return c.element(*t, day)
 }
 
-func (c Clock) ago(t *bridge.Time) template.HTML {
+// last formats the time of what happened last.
+func (c Clock) last(t *bridge.Time) template.HTML {
 	if t == nil {
-		return "Never"
+		return "Not yet"
 	}
-	return c.element(*t, ago(c.Now.Sub(t.Time)))
+	return c.on(*t)
+}
+
+// on formats a time on its own, such as Today, 17:29.
+func (c Clock) on(t bridge.Time) template.HTML { return c.element(t, c.moment(t)) }
+
+// at formats a time within a sentence, such as today at 17:29.
+func (c Clock) at(t bridge.Time) template.HTML { return c.element(t, c.At(t)) }
+
+// At formats a time within a sentence, such as today at 17:29.
+func (c Clock) At(t bridge.Time) string { return c.Within(t) + " at " + c.timeOfDay(t) }
+
+// Within formats the day of a time within a sentence, such as today or 2 January.
+func (c Clock) Within(t bridge.Time) string {
+	name := c.day(t, "2 January")
+	if name == today || name == yesterday || name == tomorrow {
+		return strings.ToLower(name)
+	}
+	return name
 }
 
 // Day formats a day for the line between messages.
-func (c Clock) Day(t bridge.Time) string { return c.dayOf(t, "Today", "2 January 2006") }
+func (c Clock) Day(t bridge.Time) string { return c.day(t, "2 January") }
 
-// dayOf returns the name of a recent day; it formats others with a layout.
-func (c Clock) dayOf(t bridge.Time, today, layout string) string {
+const (
+	today     = "Today"
+	yesterday = "Yesterday"
+	tomorrow  = "Tomorrow"
+)
+
+// day returns the name of a day that is less than a week away. It formats others with a layout, with the year if it is
+// another one.
+func (c Clock) day(t bridge.Time, layout string) string {
 	switch days := c.daysAgo(t.Time); {
 	case days == 0:
 		return today
 	case days == 1:
-		return "Yesterday"
-	case days > 0 && days < 7:
+		return yesterday
+	case days == -1:
+		return tomorrow
+	case days > -7 && days < 7:
 		layout = "Monday"
+	case t.In(c.Zone).Year() != c.Now.In(c.Zone).Year():
+		layout += " 2006"
 	}
 	return t.In(c.Zone).Format(layout)
 }
@@ -65,9 +100,18 @@ func (c Clock) ParseDay(text string, last bool) (*bridge.Time, error) {
 	return new(bridge.At(day)), nil
 }
 
-// moment formats a time for a picture.
-func (c Clock) moment(t bridge.Time) string {
-	return c.Day(t) + ", " + t.In(c.Zone).Format("15:04")
+// moment formats a time on its own, as a text.
+func (c Clock) moment(t bridge.Time) string { return c.day(t, "2 Jan") + ", " + c.timeOfDay(t) }
+
+func (c Clock) timeOfDay(t bridge.Time) string { return t.In(c.Zone).Format("15:04") }
+
+// exact formats a time with its seconds, without the day if it is today.
+func (c Clock) exact(t bridge.Time) template.HTML {
+	text := t.In(c.Zone).Format("15:04:05")
+	if day := c.day(t, "2 Jan"); day != today {
+		text = day + ", " + text
+	}
+	return c.element(t, text)
 }
 
 // duration formats seconds as players do.
@@ -87,31 +131,9 @@ func (c Clock) daysAgo(t time.Time) int {
 	return int(midnight(c.Now).Sub(midnight(t)).Hours() / 24)
 }
 
-func (c Clock) formatted(t bridge.Time, layout string) template.HTML {
-	return c.element(t, t.In(c.Zone).Format(layout))
-}
-
 // element returns a time element with the exact time in its attributes.
 func (c Clock) element(t bridge.Time, text string) template.HTML {
 	exact := t.In(c.Zone).Format("Monday, 2 January 2006, 15:04:05 MST")
 	return template.HTML(fmt.Sprintf(`<time datetime="%s" title="%s">%s</time>`,
 		t.String(), template.HTMLEscapeString(exact), template.HTMLEscapeString(text)))
-}
-
-func ago(d time.Duration) string {
-	switch {
-	case d < 10*time.Second:
-		return "Just now"
-	case d < time.Minute:
-		return fmt.Sprintf("%d seconds ago", int(d.Seconds()))
-	case d < 2*time.Minute:
-		return "A minute ago"
-	case d < time.Hour:
-		return fmt.Sprintf("%d minutes ago", int(d.Minutes()))
-	case d < 2*time.Hour:
-		return "An hour ago"
-	case d < 48*time.Hour:
-		return fmt.Sprintf("%d hours ago", int(d.Hours()))
-	}
-	return fmt.Sprintf("%d days ago", int(d.Hours()/24))
 }

@@ -28,11 +28,9 @@ var Functions = template.FuncMap{
 	"chatPath": ChatPath, "chatPathIn": chatPathIn, "mediaPath": mediaPath, "thumbPath": thumbPath, "picturePath": picturePath, "invitePath": InvitePath, "infoPath": InfoPath, "pathID": bridge.PathID,
 	"chatName": ChatName, "lastLine": lastLine, "lastIcon": lastIcon, "beginning": oneLine, "fileKind": fileKind,
 	"isGroup": bridge.JID.IsGroup, "isImport": bridge.JID.IsImport,
-	"when": Clock.when, "ago": Clock.ago, "moment": Clock.moment,
-	"timeOfDay": func(c Clock, t bridge.Time) template.HTML { return c.formatted(t, "15:04") },
-	"exact":     func(c Clock, t bridge.Time) template.HTML { return c.formatted(t, "15:04:05") },
-	"date":      func(c Clock, t bridge.Time) template.HTML { return c.formatted(t, "2 January 2006") },
-	"on":        func(c Clock, t bridge.Time) template.HTML { return c.formatted(t, "2 Jan 2006, 15:04:05") },
+	"when": Clock.when, "last": Clock.last, "moment": Clock.moment, "on": Clock.on, "at": Clock.at, "exact": Clock.exact,
+	"timeOfDay": func(c Clock, t bridge.Time) template.HTML { return c.element(t, c.timeOfDay(t)) },
+	"date":      func(c Clock, t bridge.Time) template.HTML { return c.element(t, c.Within(t)) },
 }
 
 // byteCount formats a size with powers of 1000.

@@ -3,6 +3,7 @@ package view
 import (
 	"cmp"
 	"hash/fnv"
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -45,15 +46,35 @@ func Phone(jid bridge.JID) string {
 	case jid == "":
 		return ""
 	case jid.Server() == bridge.ServerUser:
-		return "+" + jid.User()
+		return "+" + grouped(jid.User())
 	case jid.IsImport():
 		return "Imported chat"
 	case jid.IsInterop():
 		return "On another messenger"
 	case jid.IsLID():
-		return "hidden number " + jid.User()
+		return "Hidden number …" + jid.User()[max(0, len(jid.User())-4):]
 	}
 	return string(jid)
+}
+
+// codes matches the country codes that do not have three digits.
+var codes = regexp.MustCompile(`^(?:[17]|2[07]|3[0-469]|4[013-9]|5[1-8]|6[0-6]|8[1246]|9[0-58])`)
+
+// grouped returns the digits of a phone number in groups: the country code, then three or four at a time.
+func grouped(digits string) string {
+	code := len(codes.FindString(digits))
+	if code == 0 {
+		code = min(3, len(digits))
+	}
+	text, rest := digits[:code], digits[code:]
+	for len(rest) > 0 {
+		group := 3
+		if len(rest) <= 4 || len(rest) == 8 {
+			group = min(4, len(rest))
+		}
+		text, rest = text+" "+rest[:group], rest[group:]
+	}
+	return text
 }
 
 // ChatName returns the name of a chat, or its number.

@@ -84,6 +84,7 @@ func (e *environment) albumCommand() *cobra.Command {
 	flags.StringVar(&a.Caption, "caption", "", "The `TEXT` under the first picture or video")
 	flags.BoolVar(&a.Convert, "convert", false, "Convert videos into ones that the apps play")
 	flags.StringVar(&a.ReplyTo, "reply-to", "", "The `ID` of the message of that chat to answer")
+	addSendAt(flags, &a.SendAt)
 	addKey(flags, &a.Key)
 	return example(c, "bridged album +15557654321 https://example.com/front.jpg https://example.com/back.jpg", "bridged album +15557654321 front.jpg back.jpg running.mp4 --caption Engine")
 }

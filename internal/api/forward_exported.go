@@ -10,12 +10,12 @@ import (
 // exportedContent returns the content with which an imported message is forwarded: a new text,
 // location or file. It is not marked as forwarded, because only messages of the network can be. A
 // file is prepared later, after all other checks.
-func exportedContent(in *input, source bridge.Message) (content bridge.Content, file func(context.Context) (bridge.File, func(), error), err error) {
+func exportedContent(in *input, source bridge.Message) (content bridge.Content, file func(context.Context) (bridge.Content, func(), error), err error) {
 	switch {
 	case source.DeletedAt != nil, source.ViewOnce:
 		return nil, nil, source.Forwardable()
 	case source.Media != nil:
-		return nil, func(ctx context.Context) (bridge.File, func(), error) { return prepareAgain(ctx, in, source) }, nil
+		return nil, func(ctx context.Context) (bridge.Content, func(), error) { return prepareAgain(ctx, in, source) }, nil
 	case source.Location != nil:
 		return bridge.Location{Latitude: source.Location.Latitude, Longitude: source.Location.Longitude, Name: source.Location.Name, Address: source.Location.Address}, nil, nil
 	case source.MessageType != bridge.TypeText:

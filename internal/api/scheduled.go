@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 
+	"bridged/internal/api/album"
 	"bridged/internal/api/content"
 	"bridged/internal/bridge"
 	"bridged/internal/schedule"
@@ -19,10 +20,10 @@ func (q *input) sendAt(value string) *bridge.Time {
 // one, whatever has happened to the message since.
 func scheduleUnder(in *input, key *bridge.SendKey, d draft) (any, error) {
 	return once(in, key, action{
-		chat: d.To, later: true,
+		chat: d.To, later: true, time: d.time,
 		noun: "message", doubt: "may be scheduled", remedy: "look at GET /api/scheduled before you repeat the call, and use an Idempotency-Key next time",
 		replay: func(_ context.Context, earlier bridge.SendKey) (any, error) {
-			return in.answerScheduled(bridge.Scheduled{ID: earlier.MsgID, Chat: earlier.Chat, CreatedAt: earlier.At, SendAt: *d.sendAt}), nil
+			return in.answerScheduled(bridge.Scheduled{ID: earlier.MsgID, Chat: earlier.Chat, CreatedAt: earlier.At, SendAt: *d.sendAt}, d.items), nil
 		},
 		lookUp: func(ctx context.Context) error {
 			if err := in.Schedule.CheckTime(*d.sendAt, in.caller()); err != nil {
@@ -31,7 +32,7 @@ func scheduleUnder(in *input, key *bridge.SendKey, d draft) (any, error) {
 			if err := in.compose(ctx, &d); err != nil {
 				return err
 			}
-			return in.Schedule.Room(ctx, in.caller())
+			return in.Schedule.Room(ctx, in.caller(), 0)
 		},
 		do: func(ctx context.Context, key *bridge.SendKey) (any, error) {
 			cleanup, err := d.prepareFile(ctx, in)
@@ -40,21 +41,22 @@ func scheduleUnder(in *input, key *bridge.SendKey, d draft) (any, error) {
 				return nil, err
 			}
 			m, err := in.Schedule.Add(ctx, d.Outgoing, *d.sendAt, d.linked, in.caller(), key)
-			return in.answerScheduled(m), err
+			return in.answerScheduled(m, d.items), err
 		},
 	})
 }
 
-// answerScheduled returns the answer of a call that has scheduled a message.
-func (q *input) answerScheduled(m bridge.Scheduled) any {
+// answerScheduled returns the answer of a call that has scheduled a message. items is empty for an album, otherwise nil.
+func (q *input) answerScheduled(m bridge.Scheduled, items []album.SentItem) any {
 	return struct {
-		OK        bool        `json:"ok"`
-		MsgID     string      `json:"msgId"`
-		Timestamp bridge.Time `json:"timestamp"`
-		ChatJID   bridge.JID  `json:"chatJid"`
-		SendAt    bridge.Time `json:"sendAt"`
-		Ignored   []string    `json:"ignored,omitempty"`
-	}{true, m.ID, m.CreatedAt, q.canonical(m.Chat), m.SendAt, q.ignored}
+		OK        bool             `json:"ok"`
+		MsgID     string           `json:"msgId"`
+		Timestamp bridge.Time      `json:"timestamp"`
+		ChatJID   bridge.JID       `json:"chatJid"`
+		Items     []album.SentItem `json:"items,omitzero"`
+		SendAt    bridge.Time      `json:"sendAt"`
+		Ignored   []string         `json:"ignored,omitempty"`
+	}{true, m.ID, m.CreatedAt, q.canonical(m.Chat), items, m.SendAt, q.ignored}
 }
 
 func listScheduled(in *input) (any, error) {
@@ -117,7 +119,7 @@ func updateScheduled(in *input) (any, error) {
 		return nil, err
 	}
 	m, err = in.Schedule.Change(in.ctx(), m.ID, patch, in.caller())
-	return in.answerScheduled(m), err // without the content, which the token may not be able to read
+	return in.answerScheduled(m, nil), err // without the content, which the token may not be able to read
 }
 
 func cancelScheduled(in *input) (any, error) {

@@ -26,12 +26,24 @@ func sendAlbum(in *input) (any, error) {
 	}
 	identity, err := req.Complete(in.Preparer, body)
 	keep(in, identity, err)
+	stays := func() error { return callers.Ended(in.r) }
+	key, items := sendKey(in, identity), req.Files(in.Preparer, stays)
+	if d.sendAt != nil {
+		d.items, d.time = []album.SentItem{}, bridge.AlbumTime
+		d.file = func(ctx context.Context) (bridge.Content, func(), error) {
+			return album.Prepare(ctx, items, func(bytes int64) error { return in.Schedule.Room(ctx, in.caller(), bytes) })
+		}
+		return scheduleUnder(in, key, d)
+	}
 	var earlier []bridge.Message // stored by an earlier call, which has not sent all
-	return once(in, sendKey(in, identity), action{
+	return once(in, key, action{
 		chat: d.To, time: bridge.AlbumTime,
 		noun: "album", doubt: "may still arrive", remedy: remedyFor(in, nil),
 		replay: func(ctx context.Context, key bridge.SendKey) (any, error) {
 			stored, err := in.Store.Album(ctx, key.Chat, key.MsgID)
+			if bridge.CodeOf(err) == bridge.CodeNotFound { // it was sent, and its chat was cleared since
+				stored, err = []bridge.Message{{ID: key.MsgID, Chat: key.Chat, Timestamp: key.At}}, nil
+			}
 			if err == nil && slices.ContainsFunc(stored, func(m bridge.Message) bool { return m.MayResend() }) {
 				earlier = stored
 				return nil, nil
@@ -49,8 +61,10 @@ func sendAlbum(in *input) (any, error) {
 			if earlier != nil {
 				sent, err = in.Account.ResendAlbum(ctx, earlier)
 			} else {
-				stays := func() error { return callers.Ended(in.r) }
-				sent, err = in.Account.SendAlbum(ctx, bridge.OutgoingAlbum{To: d.To, Quote: d.Quote, Key: key, Items: req.Files(in.Preparer, stays)})
+				sent, err = in.Account.SendAlbum(ctx, bridge.OutgoingAlbum{To: d.To, Quote: d.Quote, Key: key, Items: items})
+			}
+			if key != nil {
+				err = sent.Rest(err, "a call with the same Idempotency-Key sends the rest")
 			}
 			return album.Answer(sent, in.canonical, in.ignored), err
 		},

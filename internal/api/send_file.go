@@ -37,7 +37,7 @@ func sendFile(in *input) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	d.file = func(ctx context.Context) (bridge.File, func(), error) {
+	d.file = func(ctx context.Context) (bridge.Content, func(), error) {
 		file, err := in.Preparer.PrepareReceived(ctx, form.Request, form.file, form.name, form.contentType)
 		return file, form.file.Close, err
 	}
@@ -164,7 +164,9 @@ func sendMedia(in *input) (any, error) {
 	}
 	body := in.body(&req, lenient)
 	d := in.draftTo(req.addressed)
-	d.file = func(ctx context.Context) (bridge.File, func(), error) { return in.Preparer.Prepare(ctx, req.Request) }
+	d.file = func(ctx context.Context) (bridge.Content, func(), error) {
+		return in.Preparer.Prepare(ctx, req.Request)
+	}
 	if in.err == nil {
 		in.err = content.CheckFile(req.Request, bridge.MediaImage, bridge.MediaVideo, bridge.MediaAudio, bridge.MediaDocument)
 	}

@@ -3,6 +3,7 @@ package bridge
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"time"
 )
@@ -93,11 +94,15 @@ const (
 	AlbumTime = time.Hour
 )
 
+// AlbumFiles are the prepared pictures and videos of an album that is sent later.
+type AlbumFiles []File
+
 // OutgoingAlbum is an album to send. Each of its items is a message of its own.
 type OutgoingAlbum struct {
 	To    JID
 	Quote *Message // as in [Outgoing]
 	Key   *SendKey // as in [Outgoing]; of the whole album
+	ID    string   // as in [Outgoing]; of the message that announces the album
 	Items []AlbumItem
 }
 
@@ -108,6 +113,17 @@ type AlbumItem func(ctx context.Context) (file File, cleanup func(), err error)
 type SentAlbum struct {
 	Sent
 	Items []Sent
+}
+
+// Rest adds to an error how the rest of the album is sent, if a part of it was sent.
+func (a SentAlbum) Rest(err error, how string) error {
+	known, ok := errors.AsType[*Error](err)
+	if a.ID == "" || !ok {
+		return err
+	}
+	told := *known
+	told.Msg += "; " + how
+	return told.Because(err)
 }
 
 // Reaction sets the account's reaction, or removes it if the emoji is empty.
@@ -151,6 +167,7 @@ func (Location) content()    {}
 func (Poll) content()        {}
 func (Contacts) content()    {}
 func (File) content()        {}
+func (AlbumFiles) content()  {}
 func (Reaction) content()    {}
 func (Forward) content()     {}
 func (TextEdit) content()    {}

@@ -31,6 +31,7 @@ const (
 	ScheduledTypePoll     ScheduledType = "poll"
 	ScheduledTypeContacts ScheduledType = "contact"
 	ScheduledTypeForward  ScheduledType = "forward"
+	ScheduledTypeAlbum    ScheduledType = "album"
 )
 
 // ScheduleAhead is how far ahead a message can be scheduled.
@@ -68,7 +69,7 @@ const (
 	CodeRestored Code = "restored"
 )
 
-// ScheduledDraft is the content of a scheduled message: one of the first six fields is set. It is stored
+// ScheduledDraft is the content of a scheduled message: one of the first seven fields is set. It is stored
 // as JSON, so the names of its fields must not change.
 type ScheduledDraft struct {
 	Text     *Text       `json:",omitempty"`
@@ -77,6 +78,7 @@ type ScheduledDraft struct {
 	Contacts *Contacts   `json:",omitempty"`
 	File     *File       `json:",omitempty"` // its Path is set when it is sent
 	Forward  *MessageRef `json:",omitempty"`
+	Album    AlbumFiles  `json:",omitempty"` // as File
 
 	Quote    *MessageRef `json:",omitempty"`
 	Mentions []JID       `json:",omitempty"`
@@ -98,6 +100,8 @@ func DraftOf(out Outgoing) ScheduledDraft {
 		d.Contacts = &content
 	case File:
 		d.File = &content
+	case AlbumFiles:
+		d.Album = slices.Clone(content)
 	case Forward:
 		d.Forward = &MessageRef{content.Source.Chat, content.Source.ID}
 	}
@@ -120,8 +124,21 @@ func (d ScheduledDraft) Content() Content {
 		return *d.Contacts
 	case d.File != nil:
 		return *d.File
+	case d.Album != nil:
+		return slices.Clone(d.Album)
 	}
 	return nil
+}
+
+// Files returns the files of the message, which can be changed.
+func (d ScheduledDraft) Files() (files []*File) {
+	if d.File != nil {
+		return []*File{d.File}
+	}
+	for i := range d.Album {
+		files = append(files, &d.Album[i])
+	}
+	return files
 }
 
 // Type returns the kind of content.
@@ -135,6 +152,8 @@ func (d ScheduledDraft) Type() ScheduledType {
 		return ScheduledTypeContacts
 	case d.File != nil:
 		return ScheduledType(d.File.Type)
+	case d.Album != nil:
+		return ScheduledTypeAlbum
 	case d.Forward != nil:
 		return ScheduledTypeForward
 	}
@@ -162,13 +181,15 @@ func (d ScheduledDraft) Words() string {
 		return strings.Join(names, ", ")
 	case d.File != nil:
 		return d.File.Caption
+	case d.Album != nil:
+		return d.Album[0].Caption
 	}
 	return ""
 }
 
 func degrees(value float64) string { return strconv.FormatFloat(value, 'f', -1, 64) }
 
-// SetWords replaces the text or the caption. It fails if the message has none.
+// SetWords replaces the text or the caption, of an album that of its first picture. It fails if the message has none.
 func (d *ScheduledDraft) SetWords(text string) error {
 	switch {
 	case d.Text != nil:
@@ -178,6 +199,9 @@ func (d *ScheduledDraft) SetWords(text string) error {
 		file := *d.File
 		file.Caption = text
 		d.File = &file
+	case d.Album != nil:
+		d.Album = slices.Clone(d.Album)
+		d.Album[0].Caption = text
 	default:
 		return Invalid("a scheduled message of the type %s has no text to change: cancel it and schedule another", d.Type())
 	}
@@ -186,21 +210,22 @@ func (d *ScheduledDraft) SetWords(text string) error {
 
 // ScheduledMessage is an element of the list of scheduled messages.
 type ScheduledMessage struct {
-	ID        string          `json:"msgId"`
-	Chat      JID             `json:"chatJid"`
-	Status    ScheduledStatus `json:"status"`
-	SendAt    Time            `json:"sendAt"`
-	CreatedAt Time            `json:"createdAt"`
-	Type      ScheduledType   `json:"type"`
-	Content   string          `json:"content"` // the text or the caption; see [ScheduledDraft.Words]
-	Media     *ScheduledMedia `json:"media"`
-	Location  *Place          `json:"location"`
-	Poll      *ScheduledPoll  `json:"poll"`
-	Mentions  []JID           `json:"mentions"`
-	Quoted    *MessageRef     `json:"quoted"`
-	Forwarded *MessageRef     `json:"forwarded"` // the message that is forwarded
-	Begun     bool            `json:"begun"`     // it may have been sent
-	Error     *ScheduledError `json:"error"`
+	ID        string           `json:"msgId"`
+	Chat      JID              `json:"chatJid"`
+	Status    ScheduledStatus  `json:"status"`
+	SendAt    Time             `json:"sendAt"`
+	CreatedAt Time             `json:"createdAt"`
+	Type      ScheduledType    `json:"type"`
+	Content   string           `json:"content"` // the text or the caption; see [ScheduledDraft.Words]
+	Media     *ScheduledMedia  `json:"media"`
+	Items     []ScheduledMedia `json:"items"` // the pictures and videos of an album; nil for other messages
+	Location  *Place           `json:"location"`
+	Poll      *ScheduledPoll   `json:"poll"`
+	Mentions  []JID            `json:"mentions"`
+	Quoted    *MessageRef      `json:"quoted"`
+	Forwarded *MessageRef      `json:"forwarded"` // the message that is forwarded
+	Begun     bool             `json:"begun"`     // it may have been sent
+	Error     *ScheduledError  `json:"error"`
 }
 
 // ScheduledMedia is the file of a scheduled message.
@@ -227,7 +252,10 @@ func (m Scheduled) Shown() ScheduledMessage {
 		Mentions: append([]JID{}, d.Mentions...), Quoted: d.Quote, Forwarded: d.Forward, Begun: m.Begun, Error: m.Error,
 	}
 	if d.File != nil {
-		shown.Media = &ScheduledMedia{d.File.Type, d.File.MimeType, d.File.Size, d.File.FileName, d.File.PTT}
+		shown.Media = new(d.File.scheduled())
+	}
+	for _, file := range d.Album {
+		shown.Items = append(shown.Items, file.scheduled())
 	}
 	if d.Location != nil {
 		shown.Location = &Place{Latitude: d.Location.Latitude, Longitude: d.Location.Longitude, Name: d.Location.Name, Address: d.Location.Address}
@@ -236,6 +264,10 @@ func (m Scheduled) Shown() ScheduledMessage {
 		shown.Poll = &ScheduledPoll{d.Poll.Name, d.Poll.Values, d.Poll.Selectable}
 	}
 	return shown
+}
+
+func (f File) scheduled() ScheduledMedia {
+	return ScheduledMedia{f.Type, f.MimeType, f.Size, f.FileName, f.PTT}
 }
 
 // ScheduledQuery asks for a page of the scheduled messages, the next one first.

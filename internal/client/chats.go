@@ -294,7 +294,7 @@ func number(n int) string {
 	return strconv.Itoa(n)
 }
 
-// timestamp returns the value of a parameter, "" for nil.
+// timestamp returns the value of a parameter or a field, "" for nil.
 func timestamp(at *bridge.Time) string {
 	if at == nil {
 		return ""

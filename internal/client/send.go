@@ -196,8 +196,9 @@ func (c *Client) SendFile(ctx context.Context, upload Upload, file io.Reader, ke
 
 // Album is pictures and videos that are shown together.
 type Album struct {
-	To    bridge.JID  `json:"jid"`
-	Items []AlbumItem `json:"items"`
+	To     bridge.JID   `json:"jid"`
+	Items  []AlbumItem  `json:"items"`
+	SendAt *bridge.Time `json:"sendAt,omitempty"` // when it is sent; nil for now
 	Quote
 }
 
@@ -211,7 +212,8 @@ type AlbumItem struct {
 	File    io.Reader        `json:"-"`
 }
 
-// SentAlbum is an album that the network accepted. Sent is the message that announces it.
+// SentAlbum is an album that the network accepted. Sent is the message that announces it. One that is sent later has no
+// items yet.
 type SentAlbum struct {
 	Sent
 	Items []Sent `json:"items"`
@@ -243,7 +245,7 @@ func (a Album) write(w *multipart.Writer) error {
 	if err != nil {
 		return err
 	}
-	if err := writeFields(w, [][2]string{{"jid", string(a.To)}, {"quotedMsgId", a.QuotedMsgID}, {"quotedChatJid", string(a.QuotedChatJID)}, {"items", string(items)}}); err != nil {
+	if err := writeFields(w, [][2]string{{"sendAt", timestamp(a.SendAt)}, {"jid", string(a.To)}, {"quotedMsgId", a.QuotedMsgID}, {"quotedChatJid", string(a.QuotedChatJID)}, {"items", string(items)}}); err != nil {
 		return err
 	}
 	for _, item := range a.Items {
@@ -286,12 +288,8 @@ func (u Upload) write(w *multipart.Writer, file io.Reader) error {
 		}
 		return ""
 	}
-	at := ""
-	if u.SendAt != nil {
-		at = u.SendAt.String()
-	}
 	return writeForm(w, [][2]string{
-		{"sendAt", at}, {"jid", string(u.To)}, {"type", string(u.Type)}, {"caption", u.Caption}, {"quotedMsgId", u.QuotedMsgID}, {"quotedChatJid", string(u.QuotedChatJID)}, {"ptt", set(u.PTT)}, {"convert", set(u.Convert)}, {"gif", set(u.GIF)}, {"viewOnce", set(u.ViewOnce)},
+		{"sendAt", timestamp(u.SendAt)}, {"jid", string(u.To)}, {"type", string(u.Type)}, {"caption", u.Caption}, {"quotedMsgId", u.QuotedMsgID}, {"quotedChatJid", string(u.QuotedChatJID)}, {"ptt", set(u.PTT)}, {"convert", set(u.Convert)}, {"gif", set(u.GIF)}, {"viewOnce", set(u.ViewOnce)},
 	}, u.FileName, file)
 }
 

@@ -181,12 +181,12 @@ func TestSendFile_SeveralAreAnAlbum(t *testing.T) {
 	}})
 	token := s.logIn().csrf()
 	upload := func(kinds string, names ...string) answer {
-		return s.upload(t, "/console/chats/"+grace+"/file", [][2]string{{"csrf", token}, {"caption", "look"}, {"key", "key-1"}, {"reply", "M0"}, {"album", kinds}}, names...)
+		return s.upload(t, "/console/chats/"+grace+"/file", [][2]string{{"csrf", token}, {"caption", "look"}, {"key", "key-1"}, {"reply", "M0"}, {"at", "2026-12-01T09:30"}, {"album", kinds}}, names...)
 	}
 	upload("image video", "a.png", "b.mp4").want(t, http.StatusSeeOther, "/console/chats/15550100301%40s.whatsapp.net")
 	done := writes(*all)
 	if len(done) != 1 || done[0].path != "/api/messages/send-album" || done[0].header.Get("Idempotency-Key") != "key-1" || strings.Count(done[0].body, "the bytes") != 2 ||
-		!strings.Contains(done[0].body, `[{"part":"file1","type":"image","caption":"look"},{"part":"file2","type":"video"}]`) || !strings.Contains(done[0].body, "M0") {
+		!strings.Contains(done[0].body, `[{"part":"file1","type":"image","caption":"look"},{"part":"file2","type":"video"}]`) || !strings.Contains(done[0].body, "M0") || !strings.Contains(done[0].body, "2026-12-01T08:30:00.000Z") {
 		t.Errorf("sent %+v", done)
 	}
 	if page := upload(strings.Repeat("image ", bridge.MaxAlbum+1), "a.png").want(t, http.StatusBadRequest, "").body; !strings.Contains(page, "at most 30 pictures and videos") {

@@ -6,38 +6,49 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
+	"bridged/internal/bridge"
 	"bridged/internal/media/disk"
 )
 
-// files stores the files of scheduled messages in a directory, each under the id of its message.
+// files stores the files of scheduled messages in a directory, each under its name; see [fileName].
 type files struct{ dir string }
 
 // partSuffix ends the names of files that are not complete.
 const partSuffix = ".part"
 
-func (f files) path(id string) string { return filepath.Join(f.dir, id) }
+// fileName returns the name of a message's file. The first one has the message's id, which has no hyphen; those of an
+// album that follow have their number after it.
+func fileName(id string, at int) string {
+	if at == 0 {
+		return id
+	}
+	return id + "-" + strconv.Itoa(at)
+}
+
+func (f files) path(name string) string { return filepath.Join(f.dir, name) }
 
 // take moves a temporary file here and returns its size. The file is on the disk when take returns.
-func (f files) take(from, id string) (size int64, err error) {
+func (f files) take(from, name string) (size int64, err error) {
 	if err := os.MkdirAll(f.dir, 0o700); err != nil {
 		return 0, disk.Failed(err)
 	}
-	part := f.path(id) + partSuffix
+	part := f.path(name) + partSuffix
 	if err := os.Rename(from, part); err != nil { // it may be on another disk
 		if err := copyFile(from, part); err != nil {
 			return 0, disk.Failed(errors.Join(err, os.Remove(part)))
 		}
 	}
 	if size, err = syncFile(part); err == nil {
-		err = os.Rename(part, f.path(id))
+		err = os.Rename(part, f.path(name))
 	}
 	if err == nil {
 		_, err = syncFile(f.dir)
 	}
 	if err != nil {
-		return 0, disk.Failed(errors.Join(err, f.remove(id)))
+		return 0, disk.Failed(errors.Join(err, f.remove(name)))
 	}
 	return size, nil
 }
@@ -70,14 +81,22 @@ func syncFile(path string) (size int64, err error) {
 	return info.Size(), errors.Join(file.Sync(), file.Close())
 }
 
-// remove removes the file of a message, if it has one.
-func (f files) remove(id string) error {
-	for _, path := range []string{f.path(id), f.path(id) + partSuffix} {
+// remove removes a file, if it is there.
+func (f files) remove(name string) error {
+	for _, path := range []string{f.path(name), f.path(name) + partSuffix} {
 		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
 	return nil
+}
+
+// removeAll removes the files of a message, if it has any.
+func (f files) removeAll(id string) (err error) {
+	for i := range bridge.MaxAlbum {
+		err = errors.Join(err, f.remove(fileName(id, i)))
+	}
+	return err
 }
 
 // sweep removes the files that are not needed.
@@ -87,7 +106,8 @@ func (f files) sweep(isNeeded func(id string) (bool, error)) error {
 		return nil
 	}
 	for _, entry := range entries {
-		id, isPart := strings.CutSuffix(entry.Name(), partSuffix)
+		name, isPart := strings.CutSuffix(entry.Name(), partSuffix)
+		id, _, _ := strings.Cut(name, "-")
 		needed := false
 		if !isPart && err == nil {
 			needed, err = isNeeded(id)

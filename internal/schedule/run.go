@@ -178,7 +178,7 @@ func (s *Schedule) sent(ctx context.Context, id string) {
 		s.o.Log.Error().Err(err).Str("msg_id", id).Msg("cannot remove a scheduled message that was sent")
 		return
 	}
-	s.removeFile(id)
+	s.removeFiles(id)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.retries, id)
@@ -229,8 +229,8 @@ func (s *Schedule) miss(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	row, err := s.o.Store.Message(ctx, m.Chat, m.ID)
-	if err == nil && isOut(row) {
+	rows, err := s.stored(ctx, m)
+	if err == nil && areOut(rows) {
 		s.sent(ctx, id)
 		return nil
 	}
@@ -274,7 +274,7 @@ func (s *Schedule) forget(ctx context.Context) error {
 			return err
 		}
 		for _, id := range ids {
-			s.removeFile(id)
+			s.removeFiles(id)
 		}
 	}
 }

@@ -1,6 +1,6 @@
 // Package schedule sends messages at the times that callers have chosen.
 //
-// A scheduled message is stored with its final id, its content and its file. [Schedule.Run] sends it when its
+// A scheduled message is stored with its final id, its content and its files. [Schedule.Run] sends it when its
 // time comes, within the grace period, and asks first whether its token may still send it. Before the first
 // try it is stored as being sent. If the outcome of a try is unknown, also after a crash, it is sent again
 // under the same id, and the apps show it once. It is removed after the network has accepted it.
@@ -26,6 +26,9 @@ type Account interface {
 	Ready() error
 	Send(ctx context.Context, out bridge.Outgoing) (bridge.Sent, error)
 	Resend(ctx context.Context, m bridge.Message) (bridge.Sent, error)
+	SendAlbum(ctx context.Context, album bridge.OutgoingAlbum) (bridge.SentAlbum, error)
+	// ResendAlbum sends those messages of a stored album that the network has not accepted.
+	ResendAlbum(ctx context.Context, messages []bridge.Message) (bridge.SentAlbum, error)
 }
 
 // Callers knows the tokens.
@@ -99,13 +102,13 @@ func (s *Schedule) Wake() {
 	}
 }
 
-// Room refuses another message of a token if the quota does not allow it.
-func (s *Schedule) Room(ctx context.Context, by bridge.Token) error {
+// Room refuses another message of a token, with some bytes, if the quota does not allow it.
+func (s *Schedule) Room(ctx context.Context, by bridge.Token, bytes int64) error {
 	use, err := s.o.Store.ScheduledUse(ctx, by.Tree)
 	if err != nil {
 		return err
 	}
-	return bridge.Scheduling.Admits(use, by.ID, 0)
+	return bridge.Scheduling.Admits(use, by.ID, bytes)
 }
 
 // CheckTime refuses a time at which a message of a token cannot be sent.
@@ -122,7 +125,7 @@ func (s *Schedule) CheckTime(at bridge.Time, by bridge.Token) error {
 	return nil
 }
 
-// Add schedules a message of a token. Its file is stored when Add returns. preview asks for the preview of a
+// Add schedules a message of a token. Its files are stored when Add returns. preview asks for the preview of a
 // link in its text. The key may be nil.
 func (s *Schedule) Add(ctx context.Context, out bridge.Outgoing, at bridge.Time, preview bool, by bridge.Token, key *bridge.SendKey) (m bridge.Scheduled, err error) {
 	m = bridge.Scheduled{
@@ -131,17 +134,20 @@ func (s *Schedule) Add(ctx context.Context, out bridge.Outgoing, at bridge.Time,
 	}
 	m.Draft.Preview = preview
 	size := int64(0)
-	if file := m.Draft.File; file != nil {
-		if size, err = s.files.take(file.Path, m.ID); err != nil {
+	for i, file := range m.Draft.Files() {
+		bytes, err := s.files.take(file.Path, fileName(m.ID, i))
+		if err != nil {
+			s.removeFiles(m.ID)
 			return m, err
 		}
+		size += bytes
 		file.Path = ""
 	}
 	if key != nil {
 		key.Chat, key.MsgID, key.At = m.Chat, m.ID, m.CreatedAt
 	}
 	if err := s.o.Store.AddScheduled(ctx, m, size, key); err != nil {
-		s.removeFile(m.ID)
+		s.removeFiles(m.ID)
 		return m, err
 	}
 	s.Wake()
@@ -199,7 +205,7 @@ func (s *Schedule) Cancel(ctx context.Context, id string) (bridge.Scheduled, err
 	defer done()
 	m, err := s.o.Store.CancelScheduled(ctx, id)
 	if err == nil {
-		s.removeFile(id)
+		s.removeFiles(id)
 	}
 	return m, err
 }
@@ -219,9 +225,9 @@ func (s *Schedule) hold(id string) (done func(), err error) {
 	}, nil
 }
 
-// removeFile removes the file of a message, if it has one. A failure is only logged: the next start tries again.
-func (s *Schedule) removeFile(id string) {
-	if err := s.files.remove(id); err != nil {
-		s.o.Log.Error().Err(err).Str("msg_id", id).Msg("the file of a scheduled message was not removed; the next start removes it")
+// removeFiles removes the files of a message, if it has any. A failure is only logged: the next start tries again.
+func (s *Schedule) removeFiles(id string) {
+	if err := s.files.removeAll(id); err != nil {
+		s.o.Log.Error().Err(err).Str("msg_id", id).Msg("a file of a scheduled message was not removed; the next start removes it")
 	}
 }

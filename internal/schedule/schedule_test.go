@@ -42,6 +42,7 @@ type desk struct {
 	denied error // of MaySend
 	sends  []bridge.Outgoing
 	resent []string
+	most   int // pictures of albums that are taken before refuse
 }
 
 // at runs a test with a desk.
@@ -126,6 +127,60 @@ func (d *desk) Resend(ctx context.Context, m bridge.Message) (bridge.Sent, error
 	d.resent = append(d.resent, m.ID)
 	err := d.store.Save(ctx, bridge.SendResult{Chat: m.Chat, ID: m.ID, Status: bridge.DeliverySent, Timestamp: m.Timestamp})
 	return bridge.Sent{ID: m.ID, Chat: m.Chat, Timestamp: m.Timestamp}, err
+}
+
+// SendAlbum stores an album and sends as much of it as the account takes.
+func (d *desk) SendAlbum(ctx context.Context, album bridge.OutgoingAlbum) (bridge.SentAlbum, error) {
+	parent := bridge.Message{Chat: album.To, ID: album.ID, FromMe: true, SenderJID: alan, MessageType: "albumMessage", Timestamp: bridge.At(time.Now()), Raw: []byte{1}, Status: new(bridge.DeliveryPending)}
+	parent.Album = &bridge.Album{Images: len(album.Items)}
+	rows := []bridge.Message{parent}
+	for i, prepare := range album.Items {
+		file, cleanup, err := prepare(ctx)
+		defer cleanup()
+		if err != nil {
+			return bridge.SentAlbum{}, err
+		}
+		if _, err := os.Stat(file.Path); err != nil {
+			d.t.Error(err)
+		}
+		item := parent
+		item.ID, item.MessageType, item.Content, item.Parts = fmt.Sprint(album.ID, "ITEM", i), "imageMessage", file.Caption, bridge.Parts{AlbumID: &album.ID}
+		rows = append(rows, item)
+	}
+	for _, row := range rows {
+		if err := d.store.Save(ctx, row); err != nil {
+			return bridge.SentAlbum{}, err
+		}
+	}
+	return d.ResendAlbum(ctx, rows)
+}
+
+func (d *desk) ResendAlbum(ctx context.Context, rows []bridge.Message) (sent bridge.SentAlbum, err error) {
+	for _, row := range rows {
+		if !row.MayResend() {
+			continue
+		}
+		d.mu.Lock()
+		refuse := d.refuse
+		if row.Album == nil && d.most > 0 {
+			d.most--
+			refuse = nil
+		}
+		d.mu.Unlock()
+		if refuse != nil && row.Album == nil {
+			return sent, refuse
+		}
+		if sent.ID == "" {
+			sent.Sent = bridge.Sent{ID: row.ID, Chat: row.Chat, Timestamp: row.Timestamp}
+		}
+		d.mu.Lock()
+		d.resent = append(d.resent, row.ID)
+		d.mu.Unlock()
+		if err := d.store.Save(ctx, bridge.SendResult{Chat: row.Chat, ID: row.ID, Status: bridge.DeliverySent, Timestamp: row.Timestamp}); err != nil {
+			return sent, err
+		}
+	}
+	return sent, nil
 }
 
 func (d *desk) MaySend(_ context.Context, m bridge.Scheduled) (bridge.Token, error) {
@@ -288,6 +343,66 @@ func TestRun_RepeatsWhatMayHaveLeft(t *testing.T) {
 			d.t.Error(err)
 		}
 		d.want("on request", d.resent, "["+id+" "+lost+"]")
+	})
+}
+
+// TestRun_SendsTheRestOfAnAlbum after a time without an answer, also after a restart. A refused rest is sent on request.
+func TestRun_SendsTheRestOfAnAlbum(t *testing.T) {
+	at(t, func(d *desk) {
+		add := func() string {
+			t.Helper()
+			var album bridge.AlbumFiles
+			for range 3 {
+				from, err := os.CreateTemp(d.t.TempDir(), "")
+				if err != nil {
+					d.t.Fatal(err)
+				}
+				if err := from.Close(); err != nil {
+					d.t.Fatal(err)
+				}
+				album = append(album, bridge.File{Type: bridge.MediaImage, Path: from.Name()})
+			}
+			m, err := d.Add(d.t.Context(), bridge.Outgoing{To: grace, Content: album}, bridge.At(time.Now().Add(time.Minute)), false, bridge.Token{}, nil)
+			if err != nil {
+				d.t.Fatal(err)
+			}
+			return m.ID
+		}
+		files := func() int {
+			t.Helper()
+			entries, err := os.ReadDir(d.dir)
+			if err != nil {
+				d.t.Fatal(err)
+			}
+			return len(entries)
+		}
+		id := add()
+		d.most = 1
+		d.set(false, bridge.Fail(bridge.CodeSendTimeout, "no answer"), nil)
+		d.restart(0)
+		d.want("its files", files(), 3)
+		d.sent(2 * time.Minute)
+		d.want("while unknown", d.status(id), bridge.ScheduledSending)
+		d.restart(time.Minute)
+		d.set(false, nil, nil)
+		d.sent(2 * time.Minute)
+		d.want("sent", d.resent, fmt.Sprint([]string{id, id + "ITEM0", id + "ITEM1", id + "ITEM2"}))
+		d.want("then", d.status(id), "")
+		d.want("its files after it was sent", files(), 0)
+
+		refused := add()
+		d.most, d.resent = 2, nil
+		d.set(false, bridge.Fail(bridge.CodeSendRefused, "no"), nil)
+		d.sent(2 * time.Minute)
+		d.want("refused", d.status(refused), bridge.ScheduledFailed)
+		if m, err := d.store.ScheduledMessage(d.t.Context(), refused); err != nil || m.Error.Error != "no; send it now to send the rest" || !m.Begun {
+			d.t.Errorf("%+v, %v", m.Error, err)
+		}
+		d.set(false, nil, nil)
+		if _, err := d.SendNow(d.t.Context(), refused, bridge.Token{}, nil); err != nil {
+			d.t.Error(err)
+		}
+		d.want("on request", d.resent, fmt.Sprint([]string{refused, refused + "ITEM0", refused + "ITEM1", refused + "ITEM2"}))
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"slices"
 
 	"bridged/internal/bridge"
 )
@@ -55,12 +56,15 @@ func (s *Schedule) SendNow(ctx context.Context, id string, by bridge.Token, key 
 
 // send sends a message under its id, or again if an earlier try has begun.
 func (s *Schedule) send(ctx context.Context, m bridge.Scheduled, by bridge.Token, key *bridge.SendKey) (bridge.Sent, error) {
-	row, err := s.o.Store.Message(ctx, m.Chat, m.ID)
+	rows, err := s.stored(ctx, m)
 	switch {
-	case err == nil && isOut(row):
-		return bridge.Sent{ID: row.ID, Chat: row.Chat, Timestamp: row.Timestamp}, nil
+	case err == nil && areOut(rows):
+		return bridge.Sent{ID: m.ID, Chat: rows[0].Chat, Timestamp: rows[0].Timestamp}, nil
+	case err == nil && m.Draft.Album != nil:
+		sent, err := s.o.Account.ResendAlbum(ctx, rows)
+		return sent.Sent, sent.Rest(err, sendRest)
 	case err == nil:
-		return s.o.Account.Resend(ctx, row)
+		return s.o.Account.Resend(ctx, rows[0])
 	case bridge.CodeOf(err) != bridge.CodeNotFound:
 		return bridge.Sent{}, err
 	}
@@ -69,12 +73,38 @@ func (s *Schedule) send(ctx context.Context, m bridge.Scheduled, by bridge.Token
 		return bridge.Sent{}, err
 	}
 	out.Key = key
+	if files, isAlbum := out.Content.(bridge.AlbumFiles); isAlbum {
+		sent, err := s.o.Account.SendAlbum(ctx, bridge.OutgoingAlbum{To: out.To, Quote: out.Quote, Key: key, ID: out.ID, Items: itemsOf(files)})
+		return sent.Sent, sent.Rest(err, sendRest)
+	}
 	return s.o.Account.Send(ctx, out)
 }
 
-// isOut reports whether the network has accepted a message.
-func isOut(row bridge.Message) bool {
-	return row.Status != nil && *row.Status != bridge.DeliveryPending && *row.Status != bridge.DeliveryFailed
+const sendRest = "send it now to send the rest"
+
+// itemsOf returns the items of an album whose files are stored here.
+func itemsOf(files bridge.AlbumFiles) (items []bridge.AlbumItem) {
+	for _, file := range files {
+		items = append(items, func(context.Context) (bridge.File, func(), error) { return file, func() {}, nil })
+	}
+	return items
+}
+
+// stored returns a message that is in its chat, because its sending has begun, and the pictures and videos of an album
+// after it.
+func (s *Schedule) stored(ctx context.Context, m bridge.Scheduled) ([]bridge.Message, error) {
+	row, err := s.o.Store.Message(ctx, m.Chat, m.ID)
+	if err == nil && m.Draft.Album != nil {
+		return s.o.Store.Album(ctx, row.Chat, row.ID)
+	}
+	return []bridge.Message{row}, err
+}
+
+// areOut reports whether the network has accepted messages.
+func areOut(rows []bridge.Message) bool {
+	return !slices.ContainsFunc(rows, func(row bridge.Message) bool {
+		return row.Status == nil || *row.Status == bridge.DeliveryPending || *row.Status == bridge.DeliveryFailed
+	})
 }
 
 // compose looks up what a message refers to, as it is now and as far as its token may see it.
@@ -91,6 +121,11 @@ func (s *Schedule) compose(ctx context.Context, m bridge.Scheduled, by bridge.To
 		}
 		out.Quote = &quoted
 	}
+	for i := range d.Files() {
+		if _, err := os.Stat(s.files.path(fileName(m.ID, i))); errors.Is(err, fs.ErrNotExist) {
+			return out, bridge.NotFound("the file of the message is not stored here: backups do not contain it; cancel the message and schedule it again")
+		}
+	}
 	switch content := out.Content.(type) {
 	case nil:
 		source, err := s.o.Store.MessageFor(ctx, by.Chats, d.Forward.Chat, d.Forward.ID)
@@ -102,8 +137,9 @@ func (s *Schedule) compose(ctx context.Context, m bridge.Scheduled, by bridge.To
 	case bridge.File:
 		content.Path = s.files.path(m.ID)
 		out.Content = content
-		if _, err := os.Stat(content.Path); errors.Is(err, fs.ErrNotExist) {
-			return out, bridge.NotFound("the file of the message is not stored here: backups do not contain it; cancel the message and schedule it again")
+	case bridge.AlbumFiles:
+		for i := range content {
+			content[i].Path = s.files.path(fileName(m.ID, i))
 		}
 	case bridge.Text:
 		if d.Preview && s.o.Preview != nil {

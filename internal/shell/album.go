@@ -20,6 +20,7 @@ type Album struct {
 	Caption string   // of the first one
 	Convert bool     // videos, into ones that the apps play
 	ReplyTo string   // the id of the quoted message, in the same chat
+	SendAt  string   // a time; empty for now
 	Key     string   // random if empty
 }
 
@@ -27,6 +28,10 @@ type Album struct {
 func (s *Shell) SendAlbum(ctx context.Context, a Album) error {
 	if n := len(a.Files); n < bridge.MinAlbum || n > bridge.MaxAlbum {
 		return Usage("an album has %d to %d pictures and videos", bridge.MinAlbum, bridge.MaxAlbum)
+	}
+	at, err := s.future("--send-at", a.SendAt)
+	if err != nil {
+		return err
 	}
 	key, err := keyOr(a.Key)
 	if err != nil {
@@ -37,7 +42,7 @@ func (s *Shell) SendAlbum(ctx context.Context, a Album) error {
 		return err
 	}
 	sent, err := once(ctx, s, key, func(ctx context.Context) (sent client.SentAlbum, err error) {
-		album := client.Album{To: to, Quote: client.Quote{QuotedMsgID: a.ReplyTo}}
+		album := client.Album{To: to, SendAt: at, Quote: client.Quote{QuotedMsgID: a.ReplyTo}}
 		err = a.open(&album, 0, func() error {
 			sent, err = s.API.SendAlbum(ctx, album, key)
 			return err

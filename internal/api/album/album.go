@@ -19,8 +19,8 @@ import (
 
 // Request is an album to send. Its files come from addresses, or from the parts of a form.
 type Request struct {
-	content.Addressed        // SendAt is refused
-	Items             []Item `json:"items"`
+	content.Addressed
+	Items []Item `json:"items"`
 
 	batch *media.Batch // nil without a form
 	parts map[string]part
@@ -104,7 +104,7 @@ func (r *Request) take(ctx context.Context, p *media.Preparer, form *front.Form,
 		}
 		return nil
 	case !r.names(name):
-		return bridge.Invalid("%s is neither a field of this form (jid, items, quotedMsgId, quotedChatJid) nor a part that an item names; items come before the files", front.QuotedName(name))
+		return bridge.Invalid("%s is neither a field of this form (jid, items, quotedMsgId, quotedChatJid, sendAt) nor a part that an item names; items come before the files", front.QuotedName(name))
 	}
 	if err := r.Check(p); err != nil {
 		return err
@@ -129,8 +129,6 @@ func (r *Request) names(name string) bool {
 // Check returns an error if a request cannot be sent, whatever its files are. It does not use the network.
 func (r *Request) Check(p *media.Preparer) error {
 	switch n := len(r.Items); {
-	case r.SendAt != "":
-		return bridge.Invalid("sendAt is for single messages: an album is sent at once")
 	case n < bridge.MinAlbum || n > bridge.MaxAlbum:
 		return bridge.Invalid("items must have %d to %d pictures and videos", bridge.MinAlbum, bridge.MaxAlbum)
 	}
@@ -205,11 +203,40 @@ func (r *Request) Files(p *media.Preparer, ended func() error) (items []bridge.A
 	return items
 }
 
-func (r *Request) prepare(ctx context.Context, p *media.Preparer, item Item) (bridge.File, func(), error) {
+func (r *Request) prepare(ctx context.Context, p *media.Preparer, item Item) (file bridge.File, cleanup func(), err error) {
 	if item.Part == "" {
-		return p.Prepare(ctx, item.request())
+		file, cleanup, err = p.Prepare(ctx, item.request())
+	} else {
+		from := r.parts[item.Part]
+		cleanup = from.file.Close
+		file, err = p.PrepareReceived(ctx, item.request(), from.file, from.name, from.contentType)
 	}
-	from := r.parts[item.Part]
-	file, err := p.PrepareReceived(ctx, item.request(), from.file, from.name, from.contentType)
-	return file, from.file.Close, err
+	if err == nil && file.GIF {
+		err = bridge.Invalid("the apps show no GIFs in albums: send it alone")
+	}
+	return file, cleanup, err
+}
+
+// Prepare prepares the files of an album that is sent later. fits refuses more bytes than may be stored. cleanup removes
+// the files.
+func Prepare(ctx context.Context, items []bridge.AlbumItem, fits func(bytes int64) error) (files bridge.AlbumFiles, cleanup func(), err error) {
+	var cleanups []func()
+	cleanup = func() {
+		for _, remove := range cleanups {
+			remove()
+		}
+	}
+	bytes := int64(0)
+	for i, prepare := range items {
+		file, remove, err := prepare(ctx)
+		cleanups = append(cleanups, remove)
+		if err != nil {
+			return nil, cleanup, bridge.Within(fmt.Sprintf("items[%d]", i), err)
+		}
+		files, bytes = append(files, file), bytes+file.Size
+		if err := fits(bytes); err != nil {
+			return nil, cleanup, err
+		}
+	}
+	return files, cleanup, nil
 }

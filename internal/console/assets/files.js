@@ -143,9 +143,6 @@ function shareCaption(albums) {
   const files = [...rows].filter(([row]) => row.fitsAlbum).map(([, file]) => file);
   const isWhole = albums.length && albums[0].length === files.length;
   find(".hint", box).textContent = `${numberOf(files)} are sent ${isWhole ? "together, as an album" : `as several messages, because an album has at most ${mostParts}, with ${sizeOf(most)} together`}.`;
-  const when = find(".when", dialog);
-  when.hidden = albums.length > 0;
-  if (albums.length) when.open = false;
 }
 
 // option shows an option if it suits the files.
@@ -187,7 +184,7 @@ function send() {
       files, name: isAlbum ? numberOf(files) : files[0].name, size: sizeOf(files.reduce((sum, file) => sum + file.size, 0)),
       picture: group.find((row) => row.picture)?.picture, album: isAlbum ? files.map((file) => (isVideo(file) ? "video" : "image")).join(" ") : "",
       text: (!isAlbum ? find("[name=caption]", group[0]).value : group === first ? together : "").trim(),
-      as, once, gif: isVideo(files[0]) ? gif : "", when: isAlbum ? "" : at, ptt: files[0].voice, reply: i ? undefined : answered,
+      as, once, gif: isVideo(files[0]) ? gif : "", when: at, ptt: files[0].voice, reply: i ? undefined : answered,
     };
   });
   rows.clear();

@@ -82,7 +82,7 @@ const post = (item) => ask(item.chat + "/send", new URLSearchParams([
 // upload sends a file or an album, and shows its progress.
 function upload(item) {
   const form = new FormData();
-  const fields = { csrf, key: item.key, reply: item.reply?.id || "", caption: item.text, as: item.as || "", ptt: item.ptt ? "yes" : "", once: item.once || "", gif: item.gif || "", when: item.when || "", album: item.album || "" };
+  const fields = { csrf, key: item.key, reply: item.reply?.id || "", caption: item.text, as: item.as || "", ptt: item.ptt ? "yes" : "", once: item.once || "", gif: item.gif || "", at: item.when || "", album: item.album || "" };
   for (const [name, value] of Object.entries(fields)) form.append(name, value);
   for (const file of item.files) form.append("file", file); // after the fields
   const request = (item.request = new XMLHttpRequest());

@@ -32,6 +32,8 @@ type waiting struct {
 	Local  string        // its time, as a field of a form has it
 	HasOwn bool          // it has a text or a caption
 	Why    frame.Problem // why it was not sent; without a text if it waits
+	Album  bridge.Album  // that it is; empty for other messages
+	Size   int64         // of the album's files, in bytes
 }
 
 // scheduledWord describes the status of a scheduled message.
@@ -48,13 +50,20 @@ const localLayout = "2006-01-02T15:04"
 const scheduledRoot = view.Root + "/scheduled"
 
 func waitingOf(req *frame.Request, m bridge.ScheduledMessage, back string) waiting {
-	_, isFile := map[bridge.ScheduledType]bool{"image": true, "video": true, "document": true}[m.Type]
+	_, isFile := map[bridge.ScheduledType]bool{"image": true, "video": true, "document": true, bridge.ScheduledTypeAlbum: true}[m.Type]
 	w := waiting{
 		ScheduledMessage: m, Word: scheduledWords[m.Status], Path: scheduledRoot + "/" + bridge.PathID(m.ID), Back: back, Key: frame.NewKey(),
 		Local: m.SendAt.In(req.Zone()).Format(localLayout), HasOwn: !m.Begun && (isFile || m.Type == bridge.ScheduledTypeText),
 	}
 	if m.Error != nil {
 		w.Why = req.ProblemOf(&bridge.Error{Code: m.Error.Code, Msg: m.Error.Error})
+	}
+	for _, item := range m.Items {
+		if w.Size += item.Size; item.Type == bridge.MediaVideo {
+			w.Album.Videos++
+		} else {
+			w.Album.Images++
+		}
 	}
 	return w
 }
@@ -95,6 +104,14 @@ func SendLater(req *frame.Request) error {
 	text := client.Text{To: req.Chat, Text: strings.ReplaceAll(req.PostForm.Get("text"), "\r\n", "\n")}
 	_, err = req.API.Send(req.Context(), client.Later{Message: text, At: *at}, req.Key())
 	return req.Done(err, scheduledFor(req, *at), view.ChatPath(req.Chat))
+}
+
+// laterIn reads the time at which a form is to be sent, in the visitor's zone; nil for now.
+func laterIn(req *frame.Request, form url.Values) (*bridge.Time, error) {
+	if form.Get("at") == "" {
+		return nil, nil
+	}
+	return parseTime(req, form.Get("at"))
 }
 
 // timeIn reads the time of a form, in the visitor's zone.

@@ -47,11 +47,11 @@ func Send(req *frame.Request) error {
 	if err != nil {
 		return err
 	}
-	if when := req.PostForm.Get("at"); when != "" {
-		at, err := parseTime(req, when)
-		if err != nil {
-			return err
-		}
+	at, err := laterIn(req, req.PostForm)
+	if err != nil {
+		return err
+	}
+	if at != nil {
 		message = client.Later{Message: message, At: *at}
 	}
 	sent, err := req.API.Send(req.Context(), message, req.Key())
@@ -169,7 +169,7 @@ func SendFile(req *frame.Request) error {
 	if !req.Sends() {
 		return frame.ErrNotFound
 	}
-	fields, file, err := req.FileForm("caption", "reply", "ptt", "as", "once", "gif", "when", "album", "key")
+	fields, file, err := req.FileForm("caption", "reply", "ptt", "as", "once", "gif", "at", "album", "key")
 	if err != nil {
 		return err
 	}
@@ -180,10 +180,8 @@ func SendFile(req *frame.Request) error {
 		return sendAlbum(req, fields, file, kinds)
 	}
 	upload := client.Upload{To: req.Chat, FileName: file.FileName(), Caption: fields.Get("caption"), QuotedMsgID: fields.Get("reply"), PTT: fields.Get("ptt") != "", ViewOnce: fields.Get("once") != "", GIF: fields.Get("gif") != ""}
-	if when := fields.Get("when"); when != "" {
-		if upload.SendAt, err = parseTime(req, when); err != nil {
-			return err
-		}
+	if upload.SendAt, err = laterIn(req, fields); err != nil {
+		return err
 	}
 	if fields.Get("as") == "document" {
 		upload.Type = bridge.MediaDocument
@@ -199,7 +197,11 @@ func sendAlbum(req *frame.Request, fields url.Values, first frame.File, kinds []
 		return frame.Refused(http.StatusBadRequest, fmt.Sprintf("An album has at most %d pictures and videos.", bridge.MaxAlbum))
 	}
 	files := albumFiles{arrived: []frame.File{first}}
-	album := client.Album{To: req.Chat, Quote: client.Quote{QuotedMsgID: fields.Get("reply")}}
+	at, err := laterIn(req, fields)
+	if err != nil {
+		return err
+	}
+	album := client.Album{To: req.Chat, SendAt: at, Quote: client.Quote{QuotedMsgID: fields.Get("reply")}}
 	for i, kind := range kinds {
 		album.Items = append(album.Items, client.AlbumItem{Part: fmt.Sprint("file", i+1), Type: bridge.MediaType(kind), File: albumFile{&files, i}})
 	}

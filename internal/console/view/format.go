@@ -24,7 +24,7 @@ func InWords(n int) string {
 
 // Functions are functions for templates.
 var Functions = template.FuncMap{
-	"icon": icon, "bytes": byteCount, "initial": initial, "hue": Hue, "phone": Phone, "number": Number, "dict": dict, "list": func(texts ...string) []string { return texts }, "duration": duration, "sentence": Sentence,
+	"icon": icon, "bytes": byteCount, "albumWords": albumWords, "initial": initial, "hue": Hue, "phone": Phone, "number": Number, "dict": dict, "list": func(texts ...string) []string { return texts }, "duration": duration, "sentence": Sentence,
 	"chatPath": ChatPath, "chatPathIn": chatPathIn, "mediaPath": mediaPath, "thumbPath": thumbPath, "picturePath": picturePath, "invitePath": InvitePath, "infoPath": InfoPath, "pathID": bridge.PathID,
 	"chatName": ChatName, "lastLine": lastLine, "lastIcon": lastIcon, "beginning": oneLine, "fileKind": fileKind,
 	"isGroup": bridge.JID.IsGroup, "isImport": bridge.JID.IsImport,

@@ -87,7 +87,7 @@ func KindOf(m bridge.Message) string {
 	case m.Event != nil:
 		return "Event"
 	case m.Album != nil:
-		return albumWords(m.Album)
+		return albumWords(*m.Album)
 	case m.GroupInvite != nil:
 		return "Group invitation"
 	case m.Order != nil:
@@ -130,7 +130,7 @@ var kindsOfTypes = map[string]string{
 }
 
 // albumWords describes an album by the numbers that it declares.
-func albumWords(a *bridge.Album) string {
+func albumWords(a bridge.Album) string {
 	var parts []string
 	count := func(n int, noun string) {
 		switch {

@@ -57,6 +57,7 @@ var refusals = map[bridge.Code][]refusal{
 		{"the key of that message", "You can’t react to this message here. React on your phone.", ""},
 		{"viewOnce is for", "Only photos, videos and voice notes can be viewed once.", ""},
 		{"gif is for", "Only videos can be sent as GIFs.", ""},
+		{"the apps show no GIFs in albums", "Albums can’t have GIFs. Send this one alone.", ""},
 		{"the file is empty", "This file is empty.", ""},
 		{"the picture is empty", "This picture is empty.", ""},
 		{"the message was deleted in the meantime", "This message was deleted, so it isn’t sent again.", ""},
@@ -295,7 +296,11 @@ func Refusal(err *bridge.Error) string {
 		if found[1] == "1" {
 			sent = "1 of " + found[2] + " pictures and videos was sent."
 		}
-		return Refusal(&rest) + " " + sent + " Trying again sends the rest."
+		again := "Trying again"
+		if found[4] == "send it now" { // it was scheduled
+			again = "“Send now”"
+		}
+		return Refusal(&rest) + " " + sent + " " + again + " sends the rest."
 	}
 	text := refusalOf(err.Code, about(err.Msg)).text
 	if len(err.Changed) > 0 {
@@ -327,7 +332,7 @@ func Ended(sentence string) string {
 }
 
 // brokenOff matches the sentence about an album of which a part was sent.
-var brokenOff = regexp.MustCompile(`^the network accepted (\d+) of the (\d+) pictures and videos of the album, and then: (.*); a call with`)
+var brokenOff = regexp.MustCompile(`^the network accepted (\d+) of the (\d+) pictures and videos of the album, and then: (.*); (a call with|send it now)`)
 
 // part matches what the API's sentences about one part of a request begin with: the place of a file in an album, or what
 // was changed before.

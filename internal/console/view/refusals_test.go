@@ -134,7 +134,10 @@ func TestRefusal_SaysWhatItKnows(t *testing.T) {
 			"the account is not connected (status closed): another client took over this session: stop it, then POST /api/auth/reconnect or restart"),
 		"This person doesn’t accept your messages. 2 of 3 pictures and videos were sent. Trying again sends the rest.": bridge.Fail(bridge.CodeSendRefused,
 			"the network accepted 2 of the 3 pictures and videos of the album, and then: the recipient does not accept messages of this account (code 406); a call with the same Idempotency-Key sends the rest"),
-		"That didn’t work.": bridge.Fail("a_new_code", "a new sentence"),
+		"WhatsApp asks you to slow down. 1 of 3 pictures and videos was sent. “Send now” sends the rest.": bridge.Fail(bridge.CodeRateLimited,
+			"the network accepted 1 of the 3 pictures and videos of the album, and then: too fast; send it now to send the rest"),
+		"Albums can’t have GIFs. Send this one alone.": bridge.Fail(bridge.CodeInvalid, "items[1]: the apps show no GIFs in albums: send it alone"),
+		"That didn’t work.":                            bridge.Fail("a_new_code", "a new sentence"),
 	} {
 		if got := Refusal(err); got != want {
 			t.Errorf("%s: %q, want %q", err.Msg, got, want)

@@ -1,6 +1,7 @@
 package crashes
 
 import (
+	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -8,6 +9,8 @@ import (
 	"time"
 
 	"bridged/internal/bridge"
+	"bridged/internal/client"
+	"bridged/internal/demo"
 	. "bridged/internal/e2e/harness"
 	"bridged/internal/longtest"
 	"bridged/internal/simnet"
@@ -26,6 +29,7 @@ func TestKills_AtScheduledMessages(t *testing.T) {
 	Pair(t, p, owner)
 	kills, each := longtest.Else(4, 30), 3
 	ids := make(map[string]simnet.MessageID)
+	albums := make(map[string]simnet.MessageID) // by their captions
 	for round := range kills {
 		due := time.Now().Add(2 * time.Second) // the calls may take long on a busy machine
 		for n := range each {
@@ -36,6 +40,11 @@ func TestKills_AtScheduledMessages(t *testing.T) {
 				ids[text] = answer.MsgID
 			}
 		}
+		caption, sendAt := fmt.Sprintf("album %d", round), bridge.At(due)
+		albums[caption] = Must(p.API.SendAlbum(Within(t), client.Album{To: bridge.JID(friends[0].PN().String()), SendAt: &sendAt, Items: []client.AlbumItem{
+			{Part: "one", Type: bridge.MediaImage, Caption: caption, File: bytes.NewReader(demo.Picture(40, 30))},
+			{Part: "two", Type: bridge.MediaImage, File: bytes.NewReader(demo.Picture(30, 40))},
+		}}, ""))(t).ID
 		select {
 		case <-time.After(time.Until(due) + time.Duration(rand.IntN(250)-20)*time.Millisecond):
 		case <-p.Exited:
@@ -52,6 +61,11 @@ func TestKills_AtScheduledMessages(t *testing.T) {
 			}
 		}
 	}
+	for caption, id := range albums {
+		if items := Must(friends[0].Album(Within(t), id))(t); len(items) != 2 || items[0].Text() != caption {
+			t.Errorf("%s: %d items arrived", caption, len(items))
+		}
+	}
 	Eventually(t, func() error {
 		var list struct{ Scheduled []bridge.ScheduledMessage }
 		p.Get("/api/scheduled").Want(http.StatusOK).Decode(&list)
@@ -61,9 +75,16 @@ func TestKills_AtScheduledMessages(t *testing.T) {
 		return nil
 	})
 	for _, friend := range friends {
-		count := 0
+		count, captions := 0, make(map[string]simnet.MessageID)
 		for _, m := range friend.Messages() {
-			if m.Text() == "" {
+			text := m.Text()
+			if albums[text] != "" {
+				if id := captions[text]; id != "" && id != m.Info.ID {
+					t.Errorf("%s arrived under %s and %s", text, id, m.Info.ID)
+				}
+				captions[text] = m.Info.ID
+			}
+			if text == "" || albums[text] != "" {
 				continue
 			}
 			if count++; ids[m.Text()] != m.Info.ID {
@@ -74,5 +95,5 @@ func TestKills_AtScheduledMessages(t *testing.T) {
 			t.Errorf("%s has %d messages of %d", friend.Name(), count, want)
 		}
 	}
-	t.Logf("%d kills, %d messages", kills, len(ids))
+	t.Logf("%d kills, %d messages, %d albums", kills, len(ids), len(albums))
 }

@@ -7,6 +7,7 @@ import (
 	"image/gif"
 	"image/jpeg"
 	"net/http"
+	"strings"
 	"testing"
 
 	"bridged/internal/bridge"
@@ -31,7 +32,7 @@ func movingGIF(t testing.TB) []byte {
 }
 
 // TestGIF_IsRepeated: the apps have no GIFs. An animated one arrives as a video that they repeat, by
-// whatever way it is sent.
+// whatever way it is sent, but not in an album.
 func TestGIF_IsRepeated(t *testing.T) {
 	t.Parallel()
 	c := PairedCast(t, FetchesLoopback, WithFFmpeg(t))
@@ -61,6 +62,10 @@ func TestGIF_IsRepeated(t *testing.T) {
 		if m := Must(c.Bridge.API.Message(Within(t), to, id))(t); m.Media == nil || !m.Media.GIF || m.Media.Type != bridge.MediaVideo {
 			t.Errorf("%s is stored as %+v", name, m.Media)
 		}
+	}
+	album := Object{"jid": to, "items": []Object{{"url": web.URL + "/a.gif", "type": "image"}, {"url": web.URL + "/a.gif", "type": "image"}}}
+	if refused := c.Bridge.Post("/api/messages/send-album", album); refused.Status != http.StatusBadRequest || !strings.Contains(refused.Error(), "items[0]: the apps show no GIFs in albums") {
+		t.Errorf("an album of GIFs: %d %s", refused.Status, refused.Body)
 	}
 	theirs := Must(c.Anna.SendVideo(Within(t), c.Owner.PN(), simnet.Media{Data: Film(), GIF: true}))(t)
 	if err := c.Device.WaitAcknowledged(Within(t), theirs); err != nil {

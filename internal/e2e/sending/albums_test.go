@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"bridged/internal/bridge"
 	"bridged/internal/client"
@@ -112,7 +113,7 @@ func TestAlbum_OnceAsAWhole(t *testing.T) {
 	}
 }
 
-// TestAlbum_Refusals: nothing of an album is stored or sent if one of its items cannot be.
+// TestAlbum_Refusals: nothing of an album is stored or sent if one of its items cannot be, also later.
 func TestAlbum_Refusals(t *testing.T) {
 	t.Parallel()
 	c := PairedCast(t, FetchesLoopback, "MEDIA_MAX_BYTES=100000")
@@ -122,10 +123,16 @@ func TestAlbum_Refusals(t *testing.T) {
 		"items[1]: give url or part": {items[0], {"type": "image"}}, "items[1]: part names": {items[0], {"part": "x", "type": "image"}},
 		"items[2]: the file is": {items[0], items[1], With(items[1], Object{"type": "image"})}, "items[1]: fetch failed": {items[0], With(items[0], Object{"url": items[0]["url"].(string) + "x"})},
 	} {
-		got := c.Bridge.Post("/api/messages/send-album", Object{"jid": c.Anna.PN().String(), "items": bad})
-		if got.Want(http.StatusBadRequest); !strings.Contains(got.Error(), says) {
-			t.Errorf("%s: %s", says, got.Body)
+		for _, sendAt := range []any{nil, time.Now().Add(time.Hour)} {
+			got := c.Bridge.Post("/api/messages/send-album", Object{"jid": c.Anna.PN().String(), "items": bad, "sendAt": sendAt})
+			if got.Want(http.StatusBadRequest); !strings.Contains(got.Error(), says) {
+				t.Errorf("%s: %s", says, got.Body)
+			}
 		}
+	}
+	var later struct{ Scheduled []bridge.ScheduledMessage }
+	if c.Bridge.Get("/api/scheduled").Decode(&later); len(later.Scheduled) > 0 {
+		t.Errorf("scheduled: %+v", later.Scheduled)
 	}
 	form := func(parts ...string) string {
 		var body bytes.Buffer

@@ -1,6 +1,7 @@
 package sending
 
 import (
+	"bytes"
 	"fmt"
 	"net/http"
 	"strings"
@@ -9,10 +10,11 @@ import (
 
 	"bridged/internal/bridge"
 	"bridged/internal/client"
+	"bridged/internal/demo"
 	. "bridged/internal/e2e/harness"
 )
 
-// TestScheduled_ArriveAtTheirTime with their quote and their file, under the ids that the calls answered, and
+// TestScheduled_ArriveAtTheirTime with their quote and their files, under the ids that the calls answered, and
 // are in the chat only then.
 func TestScheduled_ArriveAtTheirTime(t *testing.T) {
 	t.Parallel()
@@ -26,6 +28,18 @@ func TestScheduled_ArriveAtTheirTime(t *testing.T) {
 	at := bridge.At(time.Now().Add(1500 * time.Millisecond))
 	text := Must(c.Bridge.API.Send(Within(t), client.Later{Message: client.Text{To: ben, Text: "now", Quote: client.Quote{QuotedMsgID: asked}}, At: at}, "k"))(t)
 	file := Must(c.Bridge.API.SendFile(Within(t), client.Upload{To: ben, FileName: "list.txt", Caption: "and this", SendAt: &at}, strings.NewReader("Bring water."), ""))(t)
+	pictures := client.Album{To: ben, SendAt: &at, Quote: client.Quote{QuotedMsgID: asked}, Items: []client.AlbumItem{
+		{Part: "one", Type: bridge.MediaImage, File: bytes.NewReader(demo.Picture(64, 40))},
+		{Part: "two", Type: bridge.MediaImage, Caption: "the hills", File: bytes.NewReader(demo.Picture(40, 64))},
+	}}
+	album := Must(c.Bridge.API.SendAlbum(Within(t), pictures, "album"))(t)
+	Must(c.Bridge.API.UpdateScheduled(Within(t), album.ID, client.ScheduledPatch{Text: new("the path")}))(t)
+	if waiting := Must(c.Bridge.API.ScheduledMessage(Within(t), album.ID))(t); waiting.Type != bridge.ScheduledTypeAlbum || waiting.Content != "the path" || len(waiting.Items) != 2 || waiting.Items[1].Size == 0 {
+		t.Errorf("scheduled as %+v", waiting)
+	}
+	if album.SendAt == nil || album.Items == nil || len(album.Items) != 0 {
+		t.Errorf("answered %+v", album)
+	}
 	if text.SendAt == nil || !text.SendAt.Equal(at.Time) {
 		t.Errorf("answered %+v", text)
 	}
@@ -38,6 +52,12 @@ func TestScheduled_ArriveAtTheirTime(t *testing.T) {
 	}
 	if got := Must(c.Ben.ReceivedID(Within(t), file.ID))(t); got.Text() != "and this" {
 		t.Errorf("received %v", got.RawMessage)
+	}
+	if parent := Must(c.Ben.ReceivedID(Within(t), album.ID))(t).RawMessage.GetAlbumMessage(); parent.GetContextInfo().GetStanzaID() != asked {
+		t.Errorf("the album quotes %v", parent.GetContextInfo())
+	}
+	if items := Must(c.Ben.Album(Within(t), album.ID))(t); len(items) != 2 || items[0].Text() != "the path" || items[1].Text() != "the hills" || len(Must(c.Ben.Show(Within(t), items[1]))(t)) == 0 {
+		t.Errorf("the album has %v", items)
 	}
 	again := Must(c.Bridge.API.Send(Within(t), client.Later{Message: client.Text{To: ben, Text: "now", Quote: client.Quote{QuotedMsgID: asked}}, At: at}, "k"))(t)
 	if !again.Replayed || again.ID != text.ID {

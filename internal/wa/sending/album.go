@@ -1,6 +1,7 @@
 package sending
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -41,7 +42,7 @@ func (s *Sender) SendAlbum(ctx context.Context, album bridge.OutgoingAlbum) (bri
 		return bridge.SentAlbum{}, err
 	}
 	return s.sendAlbum(rows, func(i int) (bridge.Sent, error) {
-		return s.transmit(ctx, s.newDelivery(ctx, to, rows[i], messages[i], time.Now()), rows[i], album.Key != nil)
+		return s.transmit(ctx, s.newDelivery(ctx, to, rows[i], messages[i], time.Now()), rows[i], album.Key != nil || album.ID != "")
 	})
 }
 
@@ -86,8 +87,7 @@ func unfinished(sent, all int, err error) error {
 		return err
 	}
 	told := *known
-	told.Msg = fmt.Sprintf("the network accepted %d of the %d pictures and videos of the album, and then: %s; a call with the same Idempotency-Key sends the rest",
-		sent-1, all-1, known.Msg)
+	told.Msg = fmt.Sprintf("the network accepted %d of the %d pictures and videos of the album, and then: %s", sent-1, all-1, known.Msg)
 	return told.Because(err)
 }
 
@@ -105,7 +105,7 @@ func (c *Client) draftAlbum(ctx context.Context, to types.JID, chat bridge.JID, 
 	if err != nil {
 		return nil, nil, err
 	}
-	parent, id := convert.AlbumMessage(messages), c.GenerateMessageID()
+	parent, id := convert.AlbumMessage(messages), cmp.Or(album.ID, c.GenerateMessageID())
 	for _, item := range messages {
 		convert.SetContext(item, info)
 		convert.SetAlbum(item, convert.JID(to), id)
@@ -129,11 +129,8 @@ func (c *Client) draftAlbum(ctx context.Context, to types.JID, chat bridge.JID, 
 func (c *Client) uploadItem(ctx context.Context, prepare bridge.AlbumItem) (*waE2E.Message, error) {
 	file, cleanup, err := prepare(ctx)
 	defer cleanup()
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
-	case file.GIF:
-		return nil, bridge.Invalid("the apps show no GIFs in albums: send it alone")
 	}
 	uploading, cancel := context.WithTimeout(ctx, uploadBudget)
 	defer cancel()

@@ -143,7 +143,7 @@ export const message: Resource = {
       list: "matches",
       pages: 500,
     },
-    { name: "Send Album", value: "sendAlbum", action: "Send an album", description: "Let the bridge fetch pictures and videos, and send them together", method: "POST", path: "/api/messages/send-album", fields: [chat, album], options: quote, converts: true },
+    { name: "Send Album", value: "sendAlbum", action: "Send an album", description: "Let the bridge fetch pictures and videos, and send them together", method: "POST", path: "/api/messages/send-album", fields: [chat, album], options: [...quote, later], converts: true },
     { name: "Send Contact", value: "sendContact", action: "Send a contact", method: "POST", path: "/api/messages/send-contact", fields: [chat, contacts], options: [...quote, later] },
     {
       name: "Send File",

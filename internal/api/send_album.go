@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"slices"
 
 	"bridged/internal/api/album"
 	"bridged/internal/api/callers"
@@ -39,23 +38,14 @@ func sendAlbum(in *input) (any, error) {
 	return once(in, key, action{
 		chat: d.To, time: bridge.AlbumTime,
 		noun: "album", doubt: "may still arrive", remedy: remedyFor(in, nil),
-		replay: func(ctx context.Context, key bridge.SendKey) (any, error) {
+		replay: func(ctx context.Context, key bridge.SendKey) (answer any, err error) {
 			stored, err := in.Store.Album(ctx, key.Chat, key.MsgID)
-			if bridge.CodeOf(err) == bridge.CodeNotFound { // it was sent, and its chat was cleared since
-				stored, err = []bridge.Message{{ID: key.MsgID, Chat: key.Chat, Timestamp: key.At}}, nil
+			if earlier, answer, err = album.Replay(key, stored, err, in.canonical, in.ignored); earlier != nil {
+				d.again = &earlier[0]
 			}
-			if err == nil && slices.ContainsFunc(stored, func(m bridge.Message) bool { return m.MayResend() }) {
-				earlier = stored
-				return nil, nil
-			}
-			return album.Answered(stored, in.canonical, in.ignored), err
+			return answer, err
 		},
-		lookUp: func(ctx context.Context) error {
-			if earlier != nil {
-				return nil
-			}
-			return in.compose(ctx, &d)
-		},
+		lookUp: func(ctx context.Context) error { return in.compose(ctx, &d) },
 		do: func(ctx context.Context, key *bridge.SendKey) (any, error) {
 			var sent bridge.SentAlbum
 			if earlier != nil {

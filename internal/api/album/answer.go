@@ -1,6 +1,10 @@
 package album
 
-import "bridged/internal/bridge"
+import (
+	"slices"
+
+	"bridged/internal/bridge"
+)
 
 // Sent is the answer for an album that the network has accepted. Its id is that of the message that announces it.
 type Sent struct {
@@ -27,8 +31,17 @@ func Answer(sent bridge.SentAlbum, canonical func(bridge.JID) bridge.JID, ignore
 	return answer
 }
 
-// Answered returns the answer for an album that was sent before. The first of its messages announces it.
-func Answered(stored []bridge.Message, canonical func(bridge.JID) bridge.JID, ignored []string) Sent {
+// Replay returns the answer for an album that an earlier call has sent, or its messages if the network has not accepted
+// all of them. stored are its messages, of which the first announces it, or err says why they are not there.
+func Replay(key bridge.SendKey, stored []bridge.Message, err error, canonical func(bridge.JID) bridge.JID, ignored []string) (unsent []bridge.Message, answer any, _ error) {
+	switch {
+	case bridge.CodeOf(err) == bridge.CodeNotFound: // it was sent, and its chat was cleared since
+		stored = []bridge.Message{{ID: key.MsgID, Chat: key.Chat, Timestamp: key.At}}
+	case err != nil:
+		return nil, nil, err
+	case slices.ContainsFunc(stored, func(m bridge.Message) bool { return m.MayResend() }):
+		return stored, nil, nil
+	}
 	var sent bridge.SentAlbum
 	for i, m := range stored {
 		if one := (bridge.Sent{ID: m.ID, Chat: m.Chat, Timestamp: m.Timestamp}); i == 0 {
@@ -37,5 +50,5 @@ func Answered(stored []bridge.Message, canonical func(bridge.JID) bridge.JID, ig
 			sent.Items = append(sent.Items, one)
 		}
 	}
-	return Answer(sent, canonical, ignored)
+	return nil, Answer(sent, canonical, ignored), nil
 }

@@ -88,6 +88,7 @@ function resume() {
 async function end() {
   const { recorder, stream, context, timer } = now;
   const ms = length();
+  now.isEnding = true;
   clearInterval(timer);
   if (recorder.state !== "inactive") {
     const stopped = new Promise((resolve) => recorder.addEventListener("stop", resolve, { once: true }));
@@ -103,6 +104,12 @@ async function end() {
   find("form.say").hidden = false;
   toField();
   return { blob, ms };
+}
+
+// cancel discards the recording. The page can be left at once.
+function cancel() {
+  now.isCancelled = true;
+  return end();
 }
 
 // finish sends the voice note, or offers to send it later.
@@ -136,15 +143,15 @@ function offer() {
 }
 
 if (button && type) {
-  const on = (selector, act) => find(selector, bar).addEventListener("click", act);
+  const on = (selector, act) => find(selector, bar).addEventListener("click", () => now?.isEnding || act());
   offer();
   area.addEventListener("input", offer);
   new MutationObserver(offer).observe(find("#editing"), { attributeFilter: ["hidden"] });
   button.addEventListener("click", start);
   on("[data-pause]", pause);
   on("[data-resume]", resume);
-  on("[data-cancel]", end);
+  on("[data-cancel]", cancel);
   on("[data-finish]", () => finish(false));
   on("[data-when]", () => finish(true));
-  addEventListener("beforeunload", (event) => now && event.preventDefault());
+  addEventListener("beforeunload", (event) => now && !now.isCancelled && event.preventDefault());
 }

@@ -413,6 +413,10 @@ func TestConsole_DiscardsAVoiceNote(t *testing.T) {
 	v.WaitFor(`document.querySelector("#recording [data-length]").textContent === "0:01"`)
 	v.Do(Clicks("#recording [data-cancel]"))
 	v.WaitFor(`document.querySelector("#recording").hidden && !document.querySelector(".say").hidden`)
+	v.Do(Clicks("[data-record]"))
+	v.WaitFor(`!document.querySelector("#recording").hidden`)
+	v.Run(`for (const click of [1, 2]) document.querySelector("#recording [data-cancel]").click(); window.isLeft = true; location.reload()`) // without a question
+	v.WaitFor(`!window.isLeft && document.querySelector("#recording")?.hidden`)
 	v.Write("nothing to hear")
 	v.WantOwn("nothing to hear")
 	v.WantNoFaults()

@@ -23,8 +23,8 @@ func (s *Shell) React(ctx context.Context, on Target, emoji string) error {
 	if emoji == "" {
 		did = "Removed the reaction in"
 	}
-	return s.act(ctx, on, did, func(ctx context.Context, chat bridge.JID, key string) (client.Sent, error) {
-		return s.API.Send(ctx, client.Reaction{Chat: chat, MsgID: on.Message, Emoji: emoji}, key)
+	return s.act(ctx, on, did, func(ctx context.Context, chat bridge.JID, message, key string) (client.Sent, error) {
+		return s.API.Send(ctx, client.Reaction{Chat: chat, MsgID: message, Emoji: emoji}, key)
 	})
 }
 
@@ -38,8 +38,8 @@ func (s *Shell) Forward(ctx context.Context, of Target, to, sendAt string) error
 	if err != nil {
 		return err
 	}
-	return s.act(ctx, of, "Forwarded to", func(ctx context.Context, from bridge.JID, key string) (client.Sent, error) {
-		return s.API.Send(ctx, Outgoing{at: at}.later(client.Forward{SourceChat: from, SourceMsgID: of.Message, To: chat}), key)
+	return s.act(ctx, of, "Forwarded to", func(ctx context.Context, from bridge.JID, message, key string) (client.Sent, error) {
+		return s.API.Send(ctx, Outgoing{at: at}.later(client.Forward{SourceChat: from, SourceMsgID: message, To: chat}), key)
 	})
 }
 
@@ -48,51 +48,41 @@ func (s *Shell) Edit(ctx context.Context, of Target, text string) error {
 	if strings.TrimSpace(text) == "" {
 		return Usage("there is no new text")
 	}
-	return s.act(ctx, of, "Edited in", func(ctx context.Context, chat bridge.JID, key string) (client.Sent, error) {
-		return s.API.Edit(ctx, chat, of.Message, text, nil, key)
+	return s.act(ctx, of, "Edited in", func(ctx context.Context, chat bridge.JID, message, key string) (client.Sent, error) {
+		return s.API.Edit(ctx, chat, message, text, nil, key)
 	})
 }
 
 // Delete deletes a message for everyone.
 func (s *Shell) Delete(ctx context.Context, what Target) error {
-	return s.act(ctx, what, "Deleted for everyone in", func(ctx context.Context, chat bridge.JID, key string) (client.Sent, error) {
-		return s.API.Delete(ctx, chat, what.Message, key)
-	})
+	return s.act(ctx, what, "Deleted for everyone in", s.API.Delete)
 }
 
 // DeleteForMe deletes a message on the account's devices only.
 func (s *Shell) DeleteForMe(ctx context.Context, what Target) error {
-	return s.act(ctx, what, "Deleted for the account in", func(ctx context.Context, chat bridge.JID, key string) (client.Sent, error) {
-		return s.API.DeleteForMe(ctx, chat, what.Message, key)
-	})
+	return s.act(ctx, what, "Deleted for the account in", s.API.DeleteForMe)
 }
 
 // PinMessage pins a message for everybody, for a week if duration is empty.
 func (s *Shell) PinMessage(ctx context.Context, what Target, duration string) error {
-	return s.act(ctx, what, "Pinned in", func(ctx context.Context, chat bridge.JID, key string) (client.Sent, error) {
-		return s.API.Pin(ctx, chat, what.Message, cmp.Or(duration, "7d"), key)
+	return s.act(ctx, what, "Pinned in", func(ctx context.Context, chat bridge.JID, message, key string) (client.Sent, error) {
+		return s.API.Pin(ctx, chat, message, cmp.Or(duration, "7d"), key)
 	})
 }
 
 // UnpinMessage unpins a message for everybody.
 func (s *Shell) UnpinMessage(ctx context.Context, what Target) error {
-	return s.act(ctx, what, "Unpinned in", func(ctx context.Context, chat bridge.JID, key string) (client.Sent, error) {
-		return s.API.Unpin(ctx, chat, what.Message, key)
-	})
+	return s.act(ctx, what, "Unpinned in", s.API.Unpin)
 }
 
 // Star stars a message on the account's devices.
 func (s *Shell) Star(ctx context.Context, what Target) error {
-	return s.act(ctx, what, "Starred in", func(ctx context.Context, chat bridge.JID, key string) (client.Sent, error) {
-		return s.API.Star(ctx, chat, what.Message, key)
-	})
+	return s.act(ctx, what, "Starred in", s.API.Star)
 }
 
 // Unstar removes the star of a message.
 func (s *Shell) Unstar(ctx context.Context, what Target) error {
-	return s.act(ctx, what, "Removed the star in", func(ctx context.Context, chat bridge.JID, key string) (client.Sent, error) {
-		return s.API.Unstar(ctx, chat, what.Message, key)
-	})
+	return s.act(ctx, what, "Removed the star in", s.API.Unstar)
 }
 
 // Vote replaces the account's vote in a poll, by the names of the options; none withdraw it.
@@ -101,13 +91,13 @@ func (s *Shell) Vote(ctx context.Context, in Target, options []string) error {
 	if len(options) == 0 {
 		did = "Withdrew the vote in"
 	}
-	return s.act(ctx, in, did, func(ctx context.Context, chat bridge.JID, key string) (client.Sent, error) {
-		return s.API.Vote(ctx, chat, in.Message, options, key)
+	return s.act(ctx, in, did, func(ctx context.Context, chat bridge.JID, message, key string) (client.Sent, error) {
+		return s.API.Vote(ctx, chat, message, options, key)
 	})
 }
 
 // act does something with a message once, repeats it after lost connections, and prints the id of the answer.
-func (s *Shell) act(ctx context.Context, on Target, did string, do func(ctx context.Context, chat bridge.JID, key string) (client.Sent, error)) error {
+func (s *Shell) act(ctx context.Context, on Target, did string, do func(ctx context.Context, chat bridge.JID, message, key string) (client.Sent, error)) error {
 	if err := checkID(on.Message); err != nil {
 		return err
 	}
@@ -119,7 +109,7 @@ func (s *Shell) act(ctx context.Context, on Target, did string, do func(ctx cont
 	if err != nil {
 		return err
 	}
-	sent, err := once(ctx, s, key, func(ctx context.Context) (client.Sent, error) { return do(ctx, chat, key) })
+	sent, err := once(ctx, s, key, func(ctx context.Context) (client.Sent, error) { return do(ctx, chat, on.Message, key) })
 	if err != nil {
 		return err
 	}

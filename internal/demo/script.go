@@ -25,6 +25,17 @@ func (s *script) do(line func() (simnet.MessageID, error)) (id simnet.MessageID)
 	return id
 }
 
+// doWith waits until a phone has received a message, and does a line with it.
+func (s *script) doWith(p *simnet.Phone, id simnet.MessageID, line func(*simnet.Received) (simnet.MessageID, error)) simnet.MessageID {
+	return s.do(func() (simnet.MessageID, error) {
+		received, err := p.ReceivedID(s.ctx, id)
+		if err != nil {
+			return "", err
+		}
+		return line(received)
+	})
+}
+
 func (s *script) group(creator *simnet.Phone, options simnet.GroupOptions) simnet.JID {
 	if s.err != nil {
 		return simnet.JID{}
@@ -44,11 +55,7 @@ func (s *script) say(p *simnet.Phone, to simnet.JID, text string) simnet.Message
 
 // answer says a text in reply to a message that the phone has received.
 func (s *script) answer(p *simnet.Phone, to simnet.JID, id simnet.MessageID, text string) simnet.MessageID {
-	return s.do(func() (simnet.MessageID, error) {
-		received, err := p.ReceivedID(s.ctx, id)
-		if err != nil {
-			return "", err
-		}
+	return s.doWith(p, id, func(received *simnet.Received) (simnet.MessageID, error) {
 		return p.SendText(s.ctx, to, text, simnet.Quoting(received), simnet.At(s.at))
 	})
 }
@@ -78,11 +85,7 @@ func (s *script) poll(p *simnet.Phone, to simnet.JID, question string, options .
 }
 
 func (s *script) vote(p *simnet.Phone, poll simnet.MessageID, option string) {
-	s.do(func() (simnet.MessageID, error) {
-		received, err := p.ReceivedID(s.ctx, poll)
-		if err != nil {
-			return "", err
-		}
+	s.doWith(p, poll, func(received *simnet.Received) (simnet.MessageID, error) {
 		return p.Vote(s.ctx, received, []string{option}, simnet.At(s.at))
 	})
 }

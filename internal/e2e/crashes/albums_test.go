@@ -39,12 +39,7 @@ func TestKills_AtAlbums(t *testing.T) {
 			_, err := p.RawPost(t.Context(), "/api/messages/send-album", body, key)
 			ended <- err
 		}()
-		select {
-		case <-time.After(time.Duration(rand.IntN(400)) * time.Millisecond):
-		case <-p.Exited:
-			t.Fatal("the program ended by itself")
-		}
-		p.Kill()
+		killAfter(p, time.Duration(rand.IntN(400))*time.Millisecond)
 		<-ended
 		p.Start()
 		p.Becomes(bridge.StateOpen)

@@ -45,12 +45,7 @@ func TestKills_AtScheduledMessages(t *testing.T) {
 			{Part: "one", Type: bridge.MediaImage, Caption: caption, File: bytes.NewReader(demo.Picture(40, 30))},
 			{Part: "two", Type: bridge.MediaImage, File: bytes.NewReader(demo.Picture(30, 40))},
 		}}, ""))(t).ID
-		select {
-		case <-time.After(time.Until(due) + time.Duration(rand.IntN(250)-20)*time.Millisecond):
-		case <-p.Exited:
-			t.Fatal("the program ended by itself")
-		}
-		p.Kill()
+		killAfter(p, time.Until(due)+time.Duration(rand.IntN(250)-20)*time.Millisecond)
 		p.Start()
 		p.Becomes(bridge.StateOpen)
 	}
@@ -96,4 +91,15 @@ func TestKills_AtScheduledMessages(t *testing.T) {
 		}
 	}
 	t.Logf("%d kills, %d messages, %d albums", kills, len(ids), len(albums))
+}
+
+// killAfter kills a program after a pause, in which it must not end by itself.
+func killAfter(p *Process, pause time.Duration) {
+	p.T.Helper()
+	select {
+	case <-time.After(pause):
+	case <-p.Exited:
+		p.T.Fatal("the program ended by itself")
+	}
+	p.Kill()
 }

@@ -24,20 +24,25 @@ func (a *account) stars(in types.JID, m bridge.Message, author *simnet.Phone, st
 	}
 }
 
+// receivedFrom returns a message that a friend wrote to the account, and one in a group, by the phone's chat.
+func (a *account) receivedFrom(friend *simnet.Phone) map[types.JID]bridge.Message {
+	a.t.Helper()
+	group, club := a.group(friend, false, a.phone)
+	chat := jidOf(friend)
+	return map[types.JID]bridge.Message{
+		friend.PN(): a.message(chat, a.receive(friend, a.phone.PN(), chat, "theirs")[0]),
+		group.JID(): a.message(club, a.receive(friend, group.JID(), club, "theirs")[0]),
+	}
+}
+
 // TestStar_ShowsOnThePhone: stars on own and on received messages, in a chat and in a group.
 func TestStar_ShowsOnThePhone(t *testing.T) {
 	t.Parallel()
 	network := newNetwork(t)
 	a := newAccount(t, network)
 	friend := newPhone(t, network, "15550100301", "Sam")
-	group, club := a.group(friend, false, a.phone)
-	for chat, in := range map[bridge.JID]types.JID{jidOf(friend): friend.PN(), club: group.JID()} {
-		to := in
-		if chat == jidOf(friend) {
-			to = a.phone.PN()
-		}
-		theirs := a.message(chat, a.receive(friend, to, chat, "theirs")[0])
-		for author, m := range map[*simnet.Phone]bridge.Message{friend: theirs, a.phone: a.sendStored(chat, "own")} {
+	for in, theirs := range a.receivedFrom(friend) {
+		for author, m := range map[*simnet.Phone]bridge.Message{friend: theirs, a.phone: a.sendStored(theirs.Chat, "own")} {
 			for _, starred := range []bool{true, false, true} {
 				a.stars(in, m, author, starred)
 			}
@@ -102,13 +107,8 @@ func TestDeleteForMe_GoesFromThePhone(t *testing.T) {
 	network := newNetwork(t)
 	a := newAccount(t, network)
 	friend := newPhone(t, network, "15550100301", "Sam")
-	group, club := a.group(friend, false, a.phone)
-	for chat, in := range map[bridge.JID]types.JID{jidOf(friend): friend.PN(), club: group.JID()} {
-		to := in
-		if chat == jidOf(friend) {
-			to = a.phone.PN()
-		}
-		theirs := a.message(chat, a.receive(friend, to, chat, "theirs")[0])
+	for in, theirs := range a.receivedFrom(friend) {
+		chat := theirs.Chat
 		own := a.sendStored(chat, "own")
 		if _, err := friend.ReceivedID(ctx, own.ID); err != nil {
 			t.Fatal(err)

@@ -7,8 +7,8 @@ import (
 	"bridged/internal/bridge"
 )
 
-// AccountAdmin reads profiles, and changes what the account shows about itself and its labels. Repeating a change
-// has no further effect.
+// AccountAdmin reads profiles, and changes the account's own profile and its labels. Repeating a change has no
+// further effect.
 type AccountAdmin interface {
 	// Profile returns what a person shows about themselves, without their LID.
 	Profile(ctx context.Context, person bridge.JID) (bridge.Profile, error)

@@ -128,8 +128,7 @@ func (r *Request) names(name string) bool {
 
 // Check returns an error if a request cannot be sent, whatever its files are. It does not use the network.
 func (r *Request) Check(p *media.Preparer) error {
-	switch n := len(r.Items); {
-	case n < bridge.MinAlbum || n > bridge.MaxAlbum:
+	if n := len(r.Items); n < bridge.MinAlbum || n > bridge.MaxAlbum {
 		return bridge.Invalid("items must have %d to %d pictures and videos", bridge.MinAlbum, bridge.MaxAlbum)
 	}
 	named := make(map[string]bool)

@@ -32,7 +32,7 @@ func Answer(sent bridge.SentAlbum, canonical func(bridge.JID) bridge.JID, ignore
 }
 
 // Replay returns the answer for an album that an earlier call has sent, or its messages if the network has not accepted
-// all of them. stored are its messages, of which the first announces it, or err says why they are not there.
+// all of them. stored are its messages, the announcing one first; without them, err says why.
 func Replay(key bridge.SendKey, stored []bridge.Message, err error, canonical func(bridge.JID) bridge.JID, ignored []string) (unsent []bridge.Message, answer any, _ error) {
 	switch {
 	case bridge.CodeOf(err) == bridge.CodeNotFound: // it was sent, and its chat was cleared since

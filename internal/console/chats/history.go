@@ -112,7 +112,7 @@ func (p *chatPage) read(req *frame.Request, query url.Values) (messages []bridge
 		}
 		reach := around
 		if query.Has("near") && m.AlbumID == nil && m.Album == nil {
-			reach = beside
+			reach = nearby
 		}
 		older.Cursor, older.Until, older.Limit = "", &m.Timestamp, reach
 		newer.Cursor, newer.Since, newer.Limit = "", &m.Timestamp, reach
@@ -141,8 +141,9 @@ func (p *chatPage) read(req *frame.Request, query url.Values) (messages []bridge
 	return messages, err
 }
 
-// beside is the number of messages of one moment on each side of a changed one: its bubble depends on the one before.
-const beside = 4
+// nearby is how many messages of the same moment are read before and after a changed one: its bubble depends on the
+// one before.
+const nearby = 4
 
 // readSince returns the messages from a stored one on, after the one before it. It returns nil if the script needs the
 // newest page instead: too many have come, one is gone, or an album began earlier.
@@ -151,7 +152,7 @@ func (p *chatPage) readSince(req *frame.Request, id string) ([]bridge.Message, e
 	if err != nil {
 		return nil, passed(err)
 	}
-	before, _, err := part(req, bridge.MessageQuery{Chat: p.Chat.JID, Order: bridge.OrderDesc, Until: &m.Timestamp, Limit: beside})
+	before, _, err := part(req, bridge.MessageQuery{Chat: p.Chat.JID, Order: bridge.OrderDesc, Until: &m.Timestamp, Limit: nearby})
 	if err != nil {
 		return nil, err
 	}

@@ -25,7 +25,7 @@ type line struct {
 
 const (
 	maxLines  = 100    // calls of a page
-	maxEvents = 20_000 // newest events of the log in which changes of the group are looked for
+	maxEvents = 20_000 // newest events of the log; older changes of the group are not shown
 )
 
 // linesOf returns the calls and the changes of the group while the messages of a page were written, the oldest first.
@@ -124,11 +124,7 @@ func groupLines(req *frame.Request, chat bridge.Chat) (lines []line, err error) 
 			texts = []string{"You created this group"}
 		}
 		for i, text := range texts {
-			at := event.At
-			if !change.At.IsZero() {
-				at = change.At
-			}
-			lines = append(lines, line{Key: fmt.Sprintf("event-%d-%d", event.ID, i), At: at, Text: text})
+			lines = append(lines, line{Key: fmt.Sprintf("event-%d-%d", event.ID, i), At: cmp.Or(change.At, event.At), Text: text})
 		}
 	}
 	return lines, err

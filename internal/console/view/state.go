@@ -13,7 +13,7 @@ type State struct {
 	Word    string
 	Text    string // its meaning
 	Advice  string // the remedy; empty for none
-	Details string // the API's sentence about the last error, for those who may manage the account; empty for none
+	Details string // the API's sentence about the last error, for managers of the account; may be empty
 	Pair    bool   // whether to offer pairing
 	Dial    bool   // whether to offer connecting again
 }

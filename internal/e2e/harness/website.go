@@ -163,8 +163,8 @@ func (p *Process) LeavesNoFile() {
 	})
 }
 
-// FreePort returns an unused port. It is below those that the system gives to listeners and connections that
-// need any port, so that other tests do not get it before it is used.
+// FreePort returns an unused port. The system gives only higher ports to listeners and connections without a
+// port of their own, so that no other test gets it before it is used.
 func FreePort(t testing.TB) string {
 	t.Helper()
 	for range 100 {

@@ -46,8 +46,8 @@ func Opens(selector, opened string) Steps {
 	return Steps{ClicksIt(`[...document.querySelectorAll("` + selector + `")].at(-1)`), Becomes(opened)}
 }
 
-// FromMenu clicks an entry in the menu of the last message, or the last own one if only that has it, and waits for what it
-// opens.
+// FromMenu clicks an entry in the menu of the last message, or of the last own one if only that has it, and waits until
+// it has opened something.
 func FromMenu(entry, opened string) Steps {
 	message := ".msg"
 	if strings.Contains(entry, "danger") {

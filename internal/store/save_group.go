@@ -48,13 +48,17 @@ func (t groupTx) saveGroup(f bridge.Group) {
 		case known:
 			data.Changes = before.compare(after, &changes)
 		}
-		at := t.at
+		at := t.second()
 		if f.Joined && !known && f.CreatedAt != nil && t.isOwn(f.JoinedBy) && t.isOwn(f.OwnerJID) { // the account has created it
 			at = f.CreatedAt.UnixMilli()
 		}
 		t.appendGroupEvent(c.id, at, data)
 	}
 }
+
+// second returns the time of a change that the network has not dated, in milliseconds. It is a whole second, as the
+// network's times are: changes of the same second keep their order.
+func (t groupTx) second() int64 { return t.at / 1000 * 1000 }
 
 // isOwn reports whether a JID is the account's.
 func (t groupTx) isOwn(jid bridge.JID) bool {
@@ -105,7 +109,7 @@ func (t groupTx) saveGroupChange(f bridge.GroupChange) {
 	}
 	t.countMembers(c.id)
 	changed = t.nameGroup(c.id) || changed
-	at := cmp.Or(millis(f.Timestamp), t.at)
+	at := cmp.Or(millis(f.Timestamp), t.second())
 	data := t.changeRequests(c.id, f, at)
 	if changed || data.Created != nil || data.Revoked != nil {
 		after, _ := settingsOf(t.Conn, c.id)

@@ -155,12 +155,12 @@ func TestUpdateChat_StoresWhatWasAccepted(t *testing.T) {
 	a := newAccount(t, network)
 	friend := newPhone(t, network, "15550100301", "Sam")
 	a.receive(friend, a.phone.PN(), jidOf(friend), "hello")
-	a.device().FailQueries(simnet.IQFault{Namespace: "w:sync:app:state", Code: 400, Text: "bad-request", Times: 1})
+	a.device().FailQueries(simnet.IQFault{Within: "patch", Code: 400, Text: "bad-request", Times: 1})
 	err := a.updateChat(jidOf(friend), bridge.ChatPatch{Pinned: new(true)})
 	if bridge.CodeOf(err) != bridge.CodeSendRefused || a.chatWith(friend).Pinned || a.shownChat(friend.PN()).Pinned {
 		t.Errorf("refused: %v, %+v", err, a.chatWith(friend))
 	}
-	a.device().FailQueries(simnet.IQFault{Namespace: "w:sync:app:state", LoseAnswer: true, HangUp: true, Times: 1})
+	a.device().FailQueries(simnet.IQFault{Within: "patch", LoseAnswer: true, HangUp: true, Times: 1})
 	if err := a.updateChat(jidOf(friend), bridge.ChatPatch{Pinned: new(true)}); err != nil {
 		t.Fatal(err)
 	}

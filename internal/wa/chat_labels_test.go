@@ -40,7 +40,7 @@ func TestLabels_ShowOnThePhone(t *testing.T) {
 		}
 	}
 	do(a.phone.EditLabel(ctx, "7", "By the Phone", 2))
-	a.device().FailQueries(simnet.IQFault{Namespace: "w:sync:app:state", LoseAnswer: true, HangUp: true, Times: 1})
+	a.device().FailQueries(simnet.IQFault{Within: "patch", LoseAnswer: true, HangUp: true, Times: 1})
 	label, err := a.manager.CreateLabel(ctx, "Paid", 3)
 	do(err)
 	if same, err := a.manager.CreateLabel(ctx, "Paid", 4); err != nil || same != label || label.ID != "8" {

@@ -98,13 +98,13 @@ func TestSaveName_StoresWhatWasAccepted(t *testing.T) {
 	a := newAccount(t, network)
 	friend := newPhone(t, network, "15550100301", "Sam")
 	a.receive(friend, a.phone.PN(), jidOf(friend), "hello")
-	a.device().FailQueries(simnet.IQFault{Namespace: "w:sync:app:state", Code: 400, Text: "bad-request", Times: 1})
+	a.device().FailQueries(simnet.IQFault{Within: "patch", Code: 400, Text: "bad-request", Times: 1})
 	err := a.manager.SaveName(testContext(t), jidOf(friend), bridge.ContactName{Full: "Sam Smith", First: "Sam"})
 	if bridge.CodeOf(err) != bridge.CodeSendRefused || a.chatWith(friend).Name == "Sam Smith" {
 		t.Errorf("refused: %v, stored %q", err, a.chatWith(friend).Name)
 	}
 	for _, name := range []bridge.ContactName{{Full: "Sam Smith", First: "Sam"}, {}} {
-		a.device().FailQueries(simnet.IQFault{Namespace: "w:sync:app:state", LoseAnswer: true, HangUp: true, Times: 1})
+		a.device().FailQueries(simnet.IQFault{Within: "patch", LoseAnswer: true, HangUp: true, Times: 1})
 		a.saves(jidOf(friend), name)
 	}
 }

@@ -90,12 +90,12 @@ func TestStar_StoresWhatWasAccepted(t *testing.T) {
 	a := newAccount(t, network)
 	friend := newPhone(t, network, "15550100301", "Sam")
 	m := a.message(jidOf(friend), a.receive(friend, a.phone.PN(), jidOf(friend), "hello")[0])
-	a.device().FailQueries(simnet.IQFault{Namespace: "w:sync:app:state", Code: 400, Text: "bad-request", Times: 1})
+	a.device().FailQueries(simnet.IQFault{Within: "patch", Code: 400, Text: "bad-request", Times: 1})
 	err := a.manager.Star(ctx, m, true)
 	if bridge.CodeOf(err) != bridge.CodeSendRefused || a.message(m.Chat, m.ID).Starred {
 		t.Errorf("refused: %v, stored %+v", err, a.message(m.Chat, m.ID))
 	}
-	a.device().FailQueries(simnet.IQFault{Namespace: "w:sync:app:state", LoseAnswer: true, HangUp: true, Times: 1})
+	a.device().FailQueries(simnet.IQFault{Within: "patch", LoseAnswer: true, HangUp: true, Times: 1})
 	a.stars(friend.PN(), m, friend, true)
 }
 

@@ -32,6 +32,9 @@ type IQFault struct {
 	Namespace string
 	// Tag is the query's first child, such as "query".
 	Tag string
+	// Within is a tag that the query has at any depth, such as "patch" for a change of the state that devices share,
+	// which is read in the same namespace.
+	Within string
 	// Code and Text are the error in the answer, such as 429 and "rate-overlimit".
 	Code int
 	Text string
@@ -167,7 +170,12 @@ func (f *IQFault) matches(node *Node) bool {
 		return false
 	}
 	children := node.GetChildren()
-	return f.Tag == "" || len(children) > 0 && children[0].Tag == f.Tag
+	return (f.Tag == "" || len(children) > 0 && children[0].Tag == f.Tag) && (f.Within == "" || has(children, f.Within))
+}
+
+// has reports whether nodes have a tag, or their children do.
+func has(nodes []Node, tag string) bool {
+	return slices.ContainsFunc(nodes, func(node Node) bool { return node.Tag == tag || has(node.GetChildren(), tag) })
 }
 
 // FailQueries makes queries of all devices fail.

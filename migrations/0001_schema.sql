@@ -561,6 +561,20 @@ CREATE TABLE tokens (
 ) STRICT;
 CREATE INDEX tokens_by_parent ON tokens (parent) WHERE parent IS NOT NULL;
 
+-- The sessions of the console. hash is the SHA-256 of the secret in the browser's cookie. token is the id of the
+-- token that the session was opened with, null for BRIDGE_TOKEN; a session is removed with its token. browser and
+-- zone are the names of the browser and of its time zone. used_at is the last use, to some minutes.
+CREATE TABLE console_sessions (
+    id         INTEGER PRIMARY KEY AUTOINCREMENT,
+    hash       BLOB NOT NULL UNIQUE,
+    token      INTEGER REFERENCES tokens (id) ON DELETE CASCADE,
+    browser    TEXT NOT NULL,
+    zone       TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    used_at    INTEGER NOT NULL
+) STRICT;
+CREATE INDEX console_sessions_by_token ON console_sessions (token) WHERE token IS NOT NULL;
+
 -- The OAuth clients that have registered themselves. redirects is a JSON list. used_at is when one was
 -- last granted something.
 CREATE TABLE oauth_clients (

@@ -64,3 +64,15 @@ func TreeOf(ctx context.Context) int64 {
 	tree, _ := ctx.Value(treeKey{}).(int64)
 	return tree
 }
+
+// ConsoleSession is a session of the console as it is stored.
+type ConsoleSession struct {
+	ID        int64
+	Hash      []byte // the SHA-256 of the secret in the browser's cookie
+	Token     int64  // the token that it was opened with; 0 is BRIDGE_TOKEN
+	TokenHash []byte // the SHA-256 of that token's secret; nil for BRIDGE_TOKEN
+	Browser   string
+	Zone      string // the browser's time zone
+	CreatedAt Time
+	UsedAt    Time // to some minutes
+}

@@ -17,7 +17,7 @@ type fullDisk struct{}
 func (fullDisk) Error() string { return "database or disk is full" }
 func (fullDisk) Code() int     { return 13 } // SQLITE_FULL
 
-// TestTokens_AreRevokedOnAFullDisk with the space that is reserved for that.
+// TestTokens_AreRevokedOnAFullDisk with the space that is reserved for that. Logging out uses it, too.
 func TestTokens_AreRevokedOnAFullDisk(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -42,11 +42,23 @@ func TestTokens_AreRevokedOnAFullDisk(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	session := addSession(t, s, "Firefox", 0)
 	isFull = true
 	if removed, err := s.RemoveToken(t.Context(), made.ID); err != nil || len(removed.Tokens) != 1 {
 		t.Errorf("%v: %+v", err, removed)
 	}
 	if tokens, err := s.Tokens(t.Context()); err != nil || len(tokens) != 1 {
 		t.Errorf("%v: %+v", err, tokens)
+	}
+	isFull = false
+	if err := spare.Fill(); err != nil {
+		t.Fatal(err)
+	}
+	isFull = true
+	if err := s.RemoveConsoleSessions(t.Context(), []int64{session}); err != nil {
+		t.Error(err)
+	}
+	if names, _ := sessions(t, s); len(names) != 0 {
+		t.Errorf("%q are stored", names)
 	}
 }

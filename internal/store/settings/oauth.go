@@ -99,6 +99,7 @@ func (t *Tables) AddOAuthGrant(ctx context.Context, g bridge.OAuthGrant) error {
 func (t *Tables) RenewOAuthGrant(ctx context.Context, token int64, secrets bridge.OAuthSecrets) error {
 	return t.update(ctx, "renew an OAuth grant", func(c *sqlite.Conn) {
 		c.Run("UPDATE tokens SET hash = ?, secret_ends = ? WHERE id = ?", secrets.Access, secrets.AccessEnds, token)
+		c.Run("DELETE FROM console_sessions WHERE token = ?", token) // opened with the former secret
 		if c.Change("UPDATE oauth_grants SET redeemed_at = ifnull(redeemed_at, ?), refresh_id = ?, refresh_hash = ? WHERE token = ?",
 			t.now(), secrets.RefreshID, secrets.RefreshHash, token) == 0 {
 			c.Fail(bridge.NotFound("there is no such OAuth grant"))

@@ -1,5 +1,5 @@
 // Package settings stores what belongs to neither people nor chats: settings, tokens, OAuth
-// clients, hooks, webhooks with their deliveries, idempotency keys, look-ups of numbers, the parts of the phone's
+// clients, sessions of the console, hooks, webhooks with their deliveries, idempotency keys, look-ups of numbers, the parts of the phone's
 // history and the queue of transcripts.
 //
 // The methods of [Tables] run in transactions of their own. The functions run in a transaction of
@@ -30,7 +30,7 @@ type Database interface {
 // Options configures [Tables].
 type Options struct {
 	Log        zerolog.Logger
-	Spare      *dbfile.Spare         // space that revoking a token may use on a full disk; nil for none
+	Spare      *dbfile.Spare         // space for removing tokens and sessions on a full disk; nil for none
 	Transcribe bridge.TranscribeMode // which voice notes are transcribed
 }
 
@@ -61,6 +61,16 @@ func (t *Tables) update(ctx context.Context, what string, f func(*sqlite.Conn)) 
 		return fmt.Errorf("%s: %w", what, err)
 	}
 	return nil
+}
+
+// remove is update for removing what gives access. On a full disk it uses the space that is reserved for it.
+func (t *Tables) remove(ctx context.Context, what string, f func(*sqlite.Conn)) error {
+	err := t.update(ctx, what, f)
+	if dbfile.IsFull(err) && t.o.Spare.Release() {
+		t.o.Log.Warn().Msg("the disk is full: the space that is reserved for revoking tokens and logging out is used, until the next start")
+		err = t.update(ctx, what, f)
+	}
+	return err
 }
 
 // Settings that say how the log of events and the chats have changed.

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"bridged/internal/bridge"
-	"bridged/internal/dbfile"
 	"bridged/internal/sqlite"
 )
 
@@ -45,17 +44,11 @@ type RemovedTokens struct{ Tokens, Webhooks []int64 }
 // RemoveToken removes a token tree with its webhooks and hooks, even if the disk is full. It fails
 // with [bridge.CodeNotFound] if there is no such token.
 func (t *Tables) RemoveToken(ctx context.Context, id int64) (removed RemovedTokens, err error) {
-	remove := func() error {
-		return t.update(ctx, "remove a token", func(c *sqlite.Conn) {
-			if removed = removeTokens(c, "id = ?", id); len(removed.Tokens) == 0 {
-				c.Fail(bridge.NotFound("there is no token %d", id))
-			}
-		})
-	}
-	if err = remove(); dbfile.IsFull(err) && t.o.Spare.Release() {
-		t.o.Log.Warn().Msg("the disk is full: the space that is reserved for revoking tokens is used, until the next start")
-		err = remove()
-	}
+	err = t.remove(ctx, "remove a token", func(c *sqlite.Conn) {
+		if removed = removeTokens(c, "id = ?", id); len(removed.Tokens) == 0 {
+			c.Fail(bridge.NotFound("there is no token %d", id))
+		}
+	})
 	return removed, err
 }
 

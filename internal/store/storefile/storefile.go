@@ -154,10 +154,11 @@ func readable(c *sqlite.Conn) error {
 // another file, which must be empty or missing. The copy is on the disk when Copy returns nil; otherwise
 // a part of it may be there.
 //
-// In the copy, scheduled messages are held: see [holdScheduled].
+// In the copy, scheduled messages are held.
 //
-// Without secrets the copy has no tokens, webhooks and hooks. After a restore, these would give access,
-// and send events, to clients that were removed since the copy was made.
+// A copy has no sessions of the console: after a restore, browsers would be logged in again that were logged
+// out since the copy was made. Without secrets it also has no tokens, webhooks and hooks, which would give
+// access, and send events, to clients that were removed.
 //
 // Copy opens the store with SQLite only: closing another descriptor of it would release the locks of
 // this process (see [dbfile.Database.ExplainOpening]).
@@ -165,12 +166,7 @@ func Copy(ctx context.Context, from, to string, secrets bool) error {
 	if err := copyTo(ctx, from, to); err != nil {
 		return err
 	}
-	if !secrets {
-		if err := eraseSecrets(to); err != nil {
-			return err
-		}
-	}
-	if err := holdScheduled(to); err != nil {
+	if err := revise(to, secrets); err != nil {
 		return err
 	}
 	return syncFile(to)
@@ -206,23 +202,31 @@ func copyTo(ctx context.Context, from, path string) (err error) {
 	return Database.ExplainOpening(from, err)
 }
 
-// secretTables hold secrets, and deliveries, which refer to webhooks.
-var secretTables = []string{"deliveries", "webhooks", "hooks", "oauth_grants", "oauth_clients", "tokens"}
+const (
+	// hold is for the scheduled messages: those that the original sends in the meantime must not be sent again
+	// by a restored copy. A caller decides about each.
+	hold = `
+		UPDATE scheduled SET status = 'held', error = json_object('code', 'restored', 'error',
+			'the store was restored from a backup, and the message may have been sent since: look in the chat, then give it a new time, send it now or cancel it')
+		WHERE status IN ('scheduled', 'sending');`
+	eraseSessions = "DELETE FROM console_sessions; DELETE FROM settings WHERE name = 'console.bridge_token';"
+	// eraseSecrets also erases deliveries, which refer to webhooks.
+	eraseSecrets = "DELETE FROM deliveries; DELETE FROM webhooks; DELETE FROM hooks; DELETE FROM oauth_grants; DELETE FROM oauth_clients; DELETE FROM tokens;"
+)
 
-// eraseSecrets empties and overwrites secretTables in a copy that nothing else uses, without
-// a journal, which would still contain them.
-func eraseSecrets(path string) (err error) {
+// revise changes and erases rows of a copy that nothing else uses, without a journal, which would still contain
+// them.
+func revise(path string, secrets bool) (err error) {
 	c, err := sqlite.Open(path, []string{"journal_mode(off)", "secure_delete(on)"})
 	if err != nil {
 		return Explain(err)
 	}
 	defer func() { err = errors.Join(err, c.Close()) }()
-	for _, table := range secretTables {
-		if err := c.Script("DELETE FROM " + table); err != nil {
-			return Explain(err)
-		}
+	script := hold + eraseSessions
+	if !secrets {
+		script += eraseSecrets
 	}
-	return nil
+	return Explain(c.Script(script))
 }
 
 // The order of pragmas counts: the first to open waits, and does not fail, while

@@ -71,6 +71,7 @@ type app struct {
 	thumbs   *files.Thumbnails
 	live     *stream.Live
 	webhooks *webhook.Dispatcher
+	router   *api.Handler
 	server   *http.Server
 	console  *console.Console        // nil if it is switched off
 	oauth    *oauth.Server           // nil without MCP_OAUTH
@@ -141,7 +142,8 @@ func launch(ctx context.Context, environ []string, logged io.Writer) (_ *app, er
 	if err != nil {
 		return nil, err
 	}
-	router := a.handler(c, connections, previews)
+	a.router = a.handler(c, connections, previews)
+	router := a.router
 	if a.fleet != nil {
 		a.fleet.ServeRequests(router, router.Tree)
 	}
@@ -307,7 +309,7 @@ func (a *app) handler(c config.Config, connections *front.Connections, previews 
 		collectors = append(collectors, a.backups.Metrics()...)
 	}
 	return api.New(api.Options{
-		Connections: connections, Sessions: a.tokenOf,
+		Connections: connections, TreeOf: a.treeOf,
 		Store: a.store, Account: a.account, Token: c.Token, EnableSend: c.EnableSend, PhoneNumber: c.PhoneNumber,
 		HistoryImport: c.HistoryImport,
 		Files:         a.files, Preparer: a.preparer, Pictures: a.pictures, Live: a.live, FetchTimeout: c.FetchTimeout,

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -133,16 +134,19 @@ func byAddress(own map[netip.AddrPort]http.Handler, next http.Handler) http.Hand
 	})
 }
 
-// tokenOf returns the token of a request without a bearer token: the key of a compatibility API, or the
-// token of a console session. It decides which connection slots the caller may use.
-func (a *app) tokenOf(r *http.Request) string {
-	for _, name := range []string{"X-Api-Key", "apikey"} {
-		if key := r.Header.Get(name); key != "" && a.compat {
-			return key
-		}
+// treeOf returns the token tree of a request without a bearer token: of the key of a compatibility API, or of
+// a session of the console. It decides which connection slots the caller may use.
+func (a *app) treeOf(r *http.Request) (tree int64, known bool) {
+	var key string
+	if a.urlToken {
+		key = r.URL.Query().Get("access_token")
 	}
-	if key := r.URL.Query().Get("access_token"); key != "" && a.compat && a.urlToken {
-		return key
+	key = cmp.Or(r.Header.Get("X-Api-Key"), r.Header.Get("apikey"), key)
+	switch {
+	case a.compat && key != "":
+		return a.router.Tree(r.Context(), key)
+	case a.console != nil:
+		return a.console.TreeOf(r)
 	}
-	return a.tokenOfSession(r)
+	return 0, false
 }

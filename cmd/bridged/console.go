@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
 	"net/http"
 
 	"bridged/internal/api"
@@ -24,8 +25,17 @@ func (a *app) openConsole(c config.Config, router *api.Handler) (*console.Consol
 	for _, account := range c.AccountList {
 		accounts = append(accounts, console.Account(account))
 	}
+	tokens := router.Tokens()
 	return console.New(console.Options{
-		API: router, Tree: router.Tree, Token: c.Token, EnableSend: c.EnableSend, Transcribes: c.Transcriber != nil, MaxFile: int64(c.MediaMaxBytes), PhoneNumber: c.PhoneNumber, PublicURLs: c.PublicURLs, BasePath: c.BasePath,
+		API: func(hash [sha256.Size]byte) http.Handler { return tokens.As(router, hash) },
+		TokenOf: func(ctx context.Context, hash [sha256.Size]byte) (token bridge.Token, known bool, err error) {
+			caller, err := tokens.ByHash(ctx, hash)
+			if caller == nil {
+				return token, false, err
+			}
+			return caller.Token, true, nil
+		},
+		Sessions: a.store, Token: c.Token, EnableSend: c.EnableSend, Transcribes: c.Transcriber != nil, MaxFile: int64(c.MediaMaxBytes), PhoneNumber: c.PhoneNumber, PublicURLs: c.PublicURLs, BasePath: c.BasePath,
 		Thumbnail: a.thumbnail, OAuth: a.oauth, Accounts: accounts, Settings: settings, Streams: a.streams, Log: a.log,
 	})
 }
@@ -37,13 +47,6 @@ func (a *app) thumbnail(ctx context.Context, chat bridge.JID, id string, side fi
 		return nil, err
 	}
 	return a.thumbs.Open(ctx, a.files, m, side)
-}
-
-func (a *app) tokenOfSession(r *http.Request) string {
-	if a.console == nil {
-		return ""
-	}
-	return a.console.TokenOf(r)
 }
 
 // choose returns a handler that passes requests for some paths to one handler and other requests to

@@ -1,6 +1,8 @@
 package api_test
 
 import (
+	"context"
+	"crypto/sha256"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -15,6 +17,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"bridged/internal/api"
+	"bridged/internal/bridge"
 	"bridged/internal/console"
 	"bridged/internal/intake/intaketest"
 	"bridged/internal/longtest"
@@ -32,8 +35,16 @@ func TestBodies_OfEveryFormOfTheConsoleHoldLittleMemory(t *testing.T) {
 	s := newHooked(t)
 	s.know(members(club, "Readers", grace, me), say(club, grace, "G1", "to all", 0))
 	secret := s.server.token(`{"name":"x","scopes":["read","send","manage"],"chats":["` + string(club) + `"]}`).Secret
+	router := s.handler.(*api.Handler)
 	site, err := console.New(console.Options{
-		API: s.handler, Token: token, Tree: s.handler.(*api.Handler).Tree, EnableSend: true, Transcribes: true, MaxFile: 1 << 20, Streams: t.Context(), Log: zerolog.Nop(),
+		TokenOf: func(ctx context.Context, hash [sha256.Size]byte) (token bridge.Token, known bool, err error) {
+			caller, err := router.Tokens().ByHash(ctx, hash)
+			if caller != nil {
+				token = caller.Token
+			}
+			return token, caller != nil, err
+		},
+		API: func(hash [sha256.Size]byte) http.Handler { return router.Tokens().As(router, hash) }, Sessions: s.store, Token: token, EnableSend: true, Transcribes: true, MaxFile: 1 << 20, Streams: t.Context(), Log: zerolog.Nop(),
 	})
 	if err != nil {
 		t.Fatal(err)

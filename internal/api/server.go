@@ -143,8 +143,8 @@ type Options struct {
 
 	// Connections are shown in /metrics, and identify their callers by the tokens; may be nil.
 	Connections *front.Connections
-	// Sessions returns the token of a request's session cookie, or "". It is nil without a console.
-	Sessions func(*http.Request) string
+	// TreeOf returns the token tree of a request without a bearer token, such as one of a session; may be nil.
+	TreeOf func(*http.Request) (tree int64, known bool)
 
 	Log zerolog.Logger
 	Now func() time.Time // nil is the real clock
@@ -257,7 +257,7 @@ func New(o Options) *Handler {
 		document: openapi.New(o.Document, o.Build.Version, o.BasePath, o.WithoutPages),
 	}
 	if o.Connections != nil {
-		o.Connections.Identify(func(r *http.Request) (tree int64, known bool) { return tokens.Identify(r, o.Sessions) })
+		o.Connections.Identify(func(r *http.Request) (tree int64, known bool) { return tokens.Identify(r, o.TreeOf) })
 	}
 	return &Handler{s.routes(), tokens, s}
 }

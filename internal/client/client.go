@@ -64,7 +64,7 @@ func (c *Client) WithToken(token string) *Client {
 // BaseURL returns the URL of the bridge.
 func (c *Client) BaseURL() string { return c.base }
 
-// Token returns the bearer token that the client sends.
+// Token returns the bearer token that the client sends, if it is not empty.
 func (c *Client) Token() string { return c.token }
 
 // Close closes idle connections.
@@ -143,7 +143,9 @@ func (c *Client) send(ctx context.Context, method, path, contentType string, bod
 		req.Header.Set("Prefer", "handling=strict") // a bridge that does not know a field would send without it
 	}
 	maps.Copy(req.Header, header)
-	req.Header.Set("Authorization", "Bearer "+c.token)
+	if c.token != "" {
+		req.Header.Set("Authorization", "Bearer "+c.token)
+	}
 	if body != http.NoBody {
 		req.Header.Set("Content-Type", contentType)
 	}

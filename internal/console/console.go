@@ -193,5 +193,7 @@ func (c *Console) eachRoute(handle func(pattern string, h func(http.ResponseWrit
 	post("/zone", c.SetZone)
 	post("/theme", c.SetTheme)
 	post("/logout", c.LogOut)
+	post("/sessions", c.EndOtherSessions)
+	post("/sessions/{number}", c.EndSession)
 	page("/", func(*frame.Request) error { return frame.ErrNotFound })
 }

@@ -32,7 +32,7 @@ func overAPI(t *testing.T, answers map[string]http.HandlerFunc) (*site, *[]apiCa
 	var s *site
 	s = newSite(t, func(o *console.Options) {
 		o.EnableSend = true
-		o.API = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		o.API = bearing(func(w http.ResponseWriter, r *http.Request) {
 			body, err := io.ReadAll(r.Body)
 			if err != nil {
 				t.Error(err)
@@ -212,7 +212,7 @@ func TestSendFile_AnAlbumIsStreamed(t *testing.T) {
 	var s *site
 	s = newSite(t, func(o *console.Options) {
 		o.EnableSend = true
-		o.API = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		o.API = bearing(func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path != "/api/messages/send-album" {
 				s.api(w, r)
 				return
@@ -473,7 +473,7 @@ func TestHooks_ShowTheAddressForServices(t *testing.T) {
 	var s *site
 	s = newSite(t, func(o *console.Options) {
 		o.PublicURLs = []*url.URL{public}
-		o.API = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		o.API = bearing(func(w http.ResponseWriter, r *http.Request) {
 			if !strings.HasPrefix(r.URL.Path, "/api/hooks") {
 				s.api(w, r)
 				return

@@ -17,7 +17,7 @@ func TestThumbnails_AreForReaders(t *testing.T) {
 	t.Parallel()
 	var opened []string
 	s := newSite(t, func(o *console.Options) {
-		o.API = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		o.API = bearing(func(w http.ResponseWriter, r *http.Request) {
 			if content := map[string]string{"/M1": `"media":{"type":"image"}`, "/M2": `"media":{"type":"video"}`, "/M3": `"content":"hello"`}[r.URL.Path[max(0, len(r.URL.Path)-3):]]; content != "" {
 				replies(`{"chatJid":"`+grace+`","message":{"msgId":"M1",`+content+`}}`)(w, r)
 				return

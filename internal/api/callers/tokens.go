@@ -40,16 +40,20 @@ func (t *Tokens) OfRequest(r *http.Request) (*Caller, error) {
 	if IsHook(r) {
 		return t.ofHook(r)
 	}
-	return t.Find(r.Context(), secretOf(r))
+	secret := secretOf(r)
+	if hash, given := r.Context().Value(hashKey{}).([sha256.Size]byte); given && secret == "" {
+		return t.ByHash(r.Context(), hash)
+	}
+	return t.Find(r.Context(), secret)
 }
 
-// Identify returns the token tree of a request, for the quota of its connection. A request
-// without a token has the one that session returns for its cookie; session may be nil.
-// Failures of the store are answered later, by the handler.
-func (t *Tokens) Identify(r *http.Request, session func(*http.Request) string) (tree int64, known bool) {
-	if session != nil && secretOf(r) == "" {
-		if caller, err := t.Find(r.Context(), session(r)); err == nil && caller != nil {
-			return caller.Tree, true
+// Identify returns the token tree of a request, for the quota of its connection. A request without a bearer
+// token has the one that other returns, for example for its session; other may be nil. Failures of the store are
+// answered later, by the handler.
+func (t *Tokens) Identify(r *http.Request, other func(*http.Request) (tree int64, known bool)) (tree int64, known bool) {
+	if other != nil && secretOf(r) == "" {
+		if tree, known = other(r); known {
+			return tree, true
 		}
 	}
 	caller, err := t.OfRequest(r)
@@ -63,13 +67,20 @@ func (t *Tokens) Identify(r *http.Request, session func(*http.Request) string) (
 // the time it takes shows neither the length nor the first wrong byte.
 func (t *Tokens) Find(ctx context.Context, secret string) (*Caller, error) {
 	hash := sha256.Sum256([]byte(secret))
-	switch {
-	case secret == "":
+	if secret == "" || !t.isRoot(hash) && !strings.HasPrefix(secret, bridge.TokenPrefix) {
 		return nil, nil
-	case subtle.ConstantTimeCompare(hash[:], t.root[:]) == 1:
+	}
+	return t.ByHash(ctx, hash)
+}
+
+func (t *Tokens) isRoot(hash [sha256.Size]byte) bool {
+	return subtle.ConstantTimeCompare(hash[:], t.root[:]) == 1
+}
+
+// ByHash returns the caller whose secret has a hash; nil for an unknown one.
+func (t *Tokens) ByHash(ctx context.Context, hash [sha256.Size]byte) (*Caller, error) {
+	if t.isRoot(hash) {
 		return &Caller{Token: bridge.Token{Name: "BRIDGE_TOKEN", Scopes: bridge.Scopes()}}, nil
-	case !strings.HasPrefix(secret, bridge.TokenPrefix):
-		return nil, nil
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -81,6 +92,16 @@ func (t *Tokens) Find(ctx context.Context, secret string) (*Caller, error) {
 		return nil, nil
 	}
 	return found, nil
+}
+
+type hashKey struct{}
+
+// As returns a handler that serves requests without a bearer token as the token whose secret has a hash. It is
+// for calls within the process: the console's sessions have only the hash.
+func (*Tokens) As(handler http.Handler, hash [sha256.Size]byte) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		handler.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), hashKey{}, hash)))
+	})
 }
 
 // ByID returns the token with an id; nil if it was revoked or has expired. Its secret may have ended.

@@ -202,13 +202,14 @@ if (visitor) {
   });
 }
 
-// Logging out deletes all stored texts.
+// Logging out deletes all stored texts, which the question before it says.
+const logsOut = (event) => event.target.getAttribute("action") === root + "logout";
 document.addEventListener("submit", (event) => {
-  if (event.target.getAttribute("action") !== root + "logout") return;
-  const count = items.size;
-  if (count && !confirm(`${count === 1 ? "One message has" : count + " messages have"} not been sent yet. Log out and delete ${count === 1 ? "it" : "them"}?`)) {
-    return event.preventDefault();
-  }
+  if (!logsOut(event) || !items.size || !event.submitter) return;
+  event.submitter.dataset.ask = items.size === 1 ? "One message has not been sent yet. Log out and delete it?" : `${items.size} messages have not been sent yet. Log out and delete them?`;
+}, true);
+document.addEventListener("submit", (event) => {
+  if (!logsOut(event) || event.defaultPrevented) return;
   items.clear();
   for (const name of Object.keys(localStorage)) if (name.startsWith(prefix)) localStorage.removeItem(name);
   for (const name of Object.keys(sessionStorage)) if (name.startsWith("draft " + root)) sessionStorage.removeItem(name);

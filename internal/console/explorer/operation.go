@@ -238,11 +238,10 @@ func call(ctx context.Context, req *frame.Request, page operationPage, body io.R
 		}
 	}
 	r.Header.Add("Prefer", "handling=strict")
-	r.Header.Set("Authorization", "Bearer "+req.API.Token())
 	if kind != "" {
 		r.Header.Set("Content-Type", kind)
 	}
-	return client.Transport(req.Options.API, "in-process").RoundTrip(r)
+	return client.Transport(req.Handler(), "in-process").RoundTrip(r)
 }
 
 // try calls an operation and returns its answer for the page.

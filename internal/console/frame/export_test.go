@@ -22,3 +22,6 @@ func Scripts(t Templates) ([]string, error) {
 
 // HasContentType reports whether assets with an extension have a content type.
 func HasContentType(extension string) bool { return contentTypes[extension] != "" }
+
+// BrowserOf is for tests of User-Agents.
+var BrowserOf = browserOf

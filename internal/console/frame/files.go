@@ -46,7 +46,7 @@ func (p flushing) Write(piece []byte) (int, error) {
 
 // UntilLoggedOut returns a context that ends with the request, the session or the service.
 func (req *Request) UntilLoggedOut() (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithTimeout(req.Context(), req.session.ends.Sub(req.Now()))
+	ctx, cancel := context.WithCancel(req.Context())
 	loggedOut := context.AfterFunc(req.session.ctx, cancel)
 	stopping := context.AfterFunc(req.Options.Streams, cancel)
 	return ctx, func() {

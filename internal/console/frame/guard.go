@@ -2,6 +2,7 @@ package frame
 
 import (
 	"cmp"
+	"context"
 	"crypto/subtle"
 	"net/http"
 	"net/url"
@@ -100,13 +101,28 @@ func cookieName(r *http.Request) string {
 	return "bridged"
 }
 
-// sessionOf returns the session that a request's cookie names; nil for none.
+// sessionOf returns the session that a request's cookie names, while its token is valid; nil for none. If the
+// tokens cannot be read, calls of the API answer that.
 func (site *Site) sessionOf(r *http.Request) *session {
 	cookie, err := r.Cookie(cookieName(r))
 	if err != nil {
 		return nil
 	}
-	return site.sessions.get(cookie.Value)
+	one := site.sessions.get(cookie.Value)
+	if one == nil || !site.hasEnded(r.Context(), one) {
+		return one
+	}
+	return nil
+}
+
+// hasEnded reports whether the token of a session has ended. It closes the session then.
+func (site *Site) hasEnded(ctx context.Context, one *session) bool {
+	_, known, err := site.options.TokenOf(ctx, one.as)
+	if err != nil || known {
+		return false
+	}
+	_ = site.sessions.close(ctx, one) // which logs an error
+	return true
 }
 
 // Checked calls h for a POST whose form carries the session's CSRF token.

@@ -14,7 +14,6 @@ import (
 
 	"bridged/internal/api/front"
 	"bridged/internal/bridge"
-	"bridged/internal/client"
 	"bridged/internal/console/view"
 )
 
@@ -30,7 +29,7 @@ func (site *Site) ShowLogin(w http.ResponseWriter, r *http.Request) {
 	link := r.URL.Query().Get("once")
 	switch {
 	case link != "" && site.sessions.useLink(link):
-		site.begin(w, r, site.api, "", view.Root+"/")
+		site.begin(w, r, site.options.Token, "", view.Root+"/")
 	case link != "":
 		site.loginForm(w, r, http.StatusForbidden, "This link has expired or has already been used. Log in with a token instead.")
 	default:
@@ -69,7 +68,7 @@ func (site *Site) LogIn(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	front.BodyRead(w)
-	site.begin(w, r, site.api.WithToken(strings.TrimSpace(r.PostForm.Get("token"))), r.PostForm.Get("zone"), nextOf(r))
+	site.begin(w, r, strings.TrimSpace(r.PostForm.Get("token")), r.PostForm.Get("zone"), nextOf(r))
 }
 
 // refuseToken answers a wrong token, slowly if its network has sent too many. A correct one is never
@@ -92,29 +91,29 @@ func isFormOf(r *http.Request) bool {
 }
 
 // begin opens a session for a token and redirects to a page.
-func (site *Site) begin(w http.ResponseWriter, r *http.Request, api *client.Client, zone, next string) {
-	token, err := api.OwnToken(r.Context())
+func (site *Site) begin(w http.ResponseWriter, r *http.Request, secret, zone, next string) {
+	as := hashOf(secret)
+	token, known, err := site.options.TokenOf(r.Context(), as)
 	switch {
-	case bridge.CodeOf(err) == bridge.CodeUnauthorized:
-		site.refuseToken(w, r)
-		return
 	case err != nil:
 		hlog.FromRequest(r).Warn().Str("error", bridge.Redact(err.Error())).Msg("token not looked up")
 		site.loginForm(w, r, http.StatusServiceUnavailable, "The token couldn’t be checked. Try again in a moment.")
 		return
-	}
-	tree, known := site.options.Tree(r.Context(), api.Token())
-	if !known { // it has just been revoked
+	case !known:
 		site.refuseToken(w, r)
 		return
 	}
-	id, opened := site.sessions.open(api, token.Token, tree)
-	opened.setZone(zone)
+	id, opened := site.sessions.open(r.Context(), as, token, browserOf(r.UserAgent()), zone)
 	if limits := site.limits(opened.token); limits != "" {
 		opened.notice.Store(&Notice{Text: limits})
 	}
-	http.SetCookie(w, site.cookie(r, cookieName(r), id, view.Root, sessionTime))
+	site.setCookie(w, r, id)
 	http.Redirect(w, r, next, http.StatusSeeOther)
+}
+
+// setCookie sets the cookie of a session. Browsers forget it when the session ends.
+func (site *Site) setCookie(w http.ResponseWriter, r *http.Request, secret string) {
+	http.SetCookie(w, site.cookie(r, cookieName(r), secret, view.Root, sessionTime))
 }
 
 // cookie returns a cookie for a path of the console. Scripts and other sites cannot use it.
@@ -146,14 +145,20 @@ func (site *Site) LogOut(req *Request) error {
 	return nil
 }
 
+// endSession ends the session of a request's cookie, if there is one.
 func (site *Site) endSession(r *http.Request) {
-	if cookie, err := r.Cookie(cookieName(r)); err == nil {
-		site.sessions.close(cookie.Value)
+	cookie, err := r.Cookie(cookieName(r))
+	if err != nil {
+		return
+	}
+	if one := site.sessions.get(cookie.Value); one != nil {
+		_ = site.sessions.close(r.Context(), one) // which logs an error
 	}
 }
 
 // SetZone sets the visitor's time zone.
 func (site *Site) SetZone(req *Request) error {
 	req.session.setZone(req.PostForm.Get("zone"))
+	site.sessions.note(req.Context(), req.session)
 	return req.Done(nil, "", view.Root+"/")
 }

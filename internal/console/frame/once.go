@@ -56,7 +56,7 @@ func (u *usedKeys) use(key string) bool {
 // IsRepeated reports whether a form whose page shows the result itself was sent before, with the key that
 // NewKey made for the form. Browsers send it again if the result is reloaded. It then redirects to the form.
 func (req *Request) IsRepeated(key, path string) bool {
-	if key == "" || len(key) <= len(NewKey()) && req.session.used.use(key) {
+	if key == "" || len(key) <= len(NewKey()) && req.session.keys.use(key) {
 		return false
 	}
 	req.Notify("This ran already and wasn’t repeated. To run it again, use the form.", true)

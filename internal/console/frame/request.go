@@ -58,6 +58,10 @@ func (site *Site) Page(h Handler) http.HandlerFunc {
 			site.sendToLogin(w, r)
 			return
 		}
+		isPage := r.Method == http.MethodGet && strings.Contains(r.Header.Get("Accept"), "text/html")
+		if cookie, err := r.Cookie(cookieName(r)); err == nil && site.sessions.use(r.Context(), s, isPage) {
+			site.setCookie(w, r, cookie.Value)
+		}
 		req := &Request{Request: r, W: w, API: s.api, Token: s.token, Options: &site.options, site: site, session: s}
 		err := req.readPath()
 		if err == nil {
@@ -87,7 +91,10 @@ func (req *Request) readPath() (err error) {
 func (req *Request) CSRF() string { return req.session.csrf }
 
 // Tree returns the token tree whose quotas the visitor uses.
-func (req *Request) Tree() int64 { return req.session.tree }
+func (req *Request) Tree() int64 { return req.Token.Tree }
+
+// Handler returns a handler that answers calls of the API as the visitor.
+func (req *Request) Handler() http.Handler { return req.Options.API(req.session.as) }
 
 // Status returns the account's status. It requests it once.
 func (req *Request) Status() (bridge.Status, error) {
@@ -267,7 +274,7 @@ func writeAnswer(w http.ResponseWriter, status int, contentType string, body []b
 
 // parseForm reads a form without files. Its memory counts against the visitor's quota until done.
 func (req *Request) parseForm() (done func(), err error) {
-	body, done, err := req.site.bodies.ReadRequest(req.W, req.Request, req.session.tree, maxForm, front.BodyTime)
+	body, done, err := req.site.bodies.ReadRequest(req.W, req.Request, req.Tree(), maxForm, front.BodyTime)
 	if err == nil {
 		req.PostForm, err = url.ParseQuery(string(body))
 	}

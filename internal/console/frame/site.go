@@ -2,6 +2,7 @@ package frame
 
 import (
 	"context"
+	"crypto/sha256"
 	"net/http"
 	"net/url"
 	"time"
@@ -18,8 +19,12 @@ import (
 
 // Options configures [New].
 type Options struct {
-	API         http.Handler  // answers the calls of pages
-	Token       string        // the bearer for login links
+	// API returns a handler that answers calls as the token whose secret has a hash (SHA-256).
+	API func(hash [sha256.Size]byte) http.Handler
+	// TokenOf returns that token. It is known while it is valid.
+	TokenOf     func(ctx context.Context, hash [sha256.Size]byte) (token bridge.Token, known bool, err error)
+	Sessions    SessionStore
+	Token       string        // BRIDGE_TOKEN, for login links
 	EnableSend  bool          // whether forms that send are shown
 	Transcribes bool          // whether a service transcribes voice notes
 	MaxFile     int64         // bytes of a sent file
@@ -31,11 +36,9 @@ type Options struct {
 	Settings    []Setting     // for the settings page, without secrets
 	// Thumbnail returns a small picture of a message; nil if there are none. The caller must be allowed to read it.
 	Thumbnail func(ctx context.Context, chat bridge.JID, id string, side files.ThumbnailSide) (*files.Picture, error)
-	// Tree returns the token tree of a token, whose quota it uses; see [bridge.Token].
-	Tree    func(ctx context.Context, secret string) (tree int64, known bool)
-	Streams context.Context // ends streams of events
-	Log     zerolog.Logger
-	Now     func() time.Time // nil is the real clock
+	Streams   context.Context // ends streams of events
+	Log       zerolog.Logger
+	Now       func() time.Time // nil is the real clock
 }
 
 // Setting is one variable of the configuration as it is in force.
@@ -47,7 +50,6 @@ type Setting struct {
 // Site serves the pages. It is safe for concurrent use.
 type Site struct {
 	options  Options
-	api      *client.Client
 	sessions *sessions
 	bodies   *intake.Bodies       // separate from the API's bodies, which the calls of a form need
 	logins   front.NetworkLimiter // counts wrong tokens
@@ -64,11 +66,15 @@ func New(o Options, t Templates) (*Site, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Site{
-		options: o, api: client.InProcess(o.API, o.Token), now: o.Now, layout: views, bodies: intake.NewBodies(),
-		sessions: &sessions{now: o.Now, byID: make(map[hash]*session), links: make(map[hash]time.Time)},
-		logins:   front.NetworkLimiter{Most: maxTries, Every: tryTime},
-	}, nil
+	site := &Site{
+		options: o, now: o.Now, layout: views, bodies: intake.NewBodies(), logins: front.NetworkLimiter{Most: maxTries, Every: tryTime},
+		sessions: &sessions{
+			now: o.Now, store: o.Sessions, token: o.Token, log: o.Log, byID: make(map[hash]*session), links: make(map[hash]time.Time),
+			api: func(token hash) *client.Client { return client.InProcess(o.API(token), "") },
+		},
+	}
+	site.sessions.load(context.Background(), o.TokenOf)
+	return site, nil
 }
 
 // Handler returns a handler that guards, logs and recovers the requests of next. The paths
@@ -83,13 +89,13 @@ func (site *Site) Handler(next http.Handler) http.Handler {
 	})
 }
 
-// TokenOf returns the token of the session of a request; empty for none.
-func (site *Site) TokenOf(r *http.Request) string {
+// TreeOf returns the token tree of the session of a request.
+func (site *Site) TreeOf(r *http.Request) (tree int64, known bool) {
 	s := site.sessionOf(r)
 	if s == nil {
-		return ""
+		return 0, false
 	}
-	return s.api.Token()
+	return s.token.Tree, true
 }
 
 // LoginLink returns a path that logs in once, without the token, within an hour.

@@ -76,7 +76,7 @@ func (req *Request) beforeFile(names []string) (fields url.Values, file File, er
 		case name == "file":
 			return fields, File{part, req.W, parts}, nil
 		case slices.Contains(names, name):
-			value, reserved, err := req.site.bodies.Read(req.Context(), intake.Source{Reader: part, Declared: -1, Most: maxField, Tree: req.session.tree, Cancel: cancel})
+			value, reserved, err := req.site.bodies.Read(req.Context(), intake.Source{Reader: part, Declared: -1, Most: maxField, Tree: req.Tree(), Cancel: cancel})
 			fields.Add(name, string(value))
 			reserved.Release() // before the next field: forms must not wait for each other
 			if size += len(value); err != nil || size > maxField {

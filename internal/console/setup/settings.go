@@ -19,7 +19,8 @@ type settingsPage struct {
 	Number      string          // the typed number, to unlink
 	Wrong       map[string]string
 	Administers bool
-	Imports     bool // whether the visitor may import chats
+	Imports     bool                // whether the visitor may import chats
+	Sessions    []frame.OpenSession // of the console, that the visitor may end
 	Curl        string
 }
 
@@ -30,7 +31,7 @@ func ShowSettings(req *frame.Request) error {
 
 func showSettingsWith(req *frame.Request, status int, page settingsPage) (err error) {
 	page.Token, page.Administers, page.Limits = req.Token, req.Administers(), req.Limits()
-	page.Imports = req.Imports()
+	page.Imports, page.Sessions = req.Imports(), req.Sessions()
 	page.NoSending = req.NoSending()
 	page.Chats = names.ChoiceOf(req, page.Token.Chats...).Chosen
 	if page.Administers {

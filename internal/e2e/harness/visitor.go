@@ -61,6 +61,18 @@ func (v *Visitor) LogIn(token string) (int, string) {
 	return v.Open(login)
 }
 
+// Secret returns the value of the cookie of the visitor's session.
+func (v *Visitor) Secret() string {
+	v.t.Helper()
+	for _, cookie := range v.browser.Jar.Cookies(Must(url.Parse("http://" + v.p.Address + "/console/"))(v.t)) {
+		if !strings.HasSuffix(cookie.Name, "-theme") {
+			return cookie.Value
+		}
+	}
+	v.t.Fatal("the visitor has no session")
+	return ""
+}
+
 // Scanned reads a QR code in a picture.
 func Scanned(t *testing.T, picture []byte) string {
 	t.Helper()

@@ -125,12 +125,13 @@ func TestConsole_LogoutForgetsUnsentTexts(t *testing.T) {
 	v.Write("secret")
 	v.WaitFor(`document.querySelector(".unsent [data-reason]").textContent !== ""`)
 	v.Do(chromedp.SendKeys(chromedp.CSS(".say textarea"), "a draft"))
-	v.Do(chromedp.Evaluate[chromedp.Void](`window.confirm = () => true;
-		const form = Object.assign(document.createElement("form"), {action: "/console/logout", method: "post"});
-		form.setAttribute("action", "/console/logout");
-		document.body.append(form);
-		form.addEventListener("submit", event => event.preventDefault());
-		form.requestSubmit()`))
+	v.ClickOn(".rail-end [action='/console/logout'] button")
+	if question := v.Text("dialog.ask p"); question != "One message has not been sent yet. Log out and delete it?" {
+		t.Errorf("the question is %q", question)
+	}
+	v.Run(`addEventListener("submit", event => event.preventDefault())`) // after the page's listeners
+	v.ClickOn("dialog.ask .danger")
+	v.WaitFor(`!document.querySelector("dialog.ask")`)
 	if kept := Evaluate[string](v.Browser, `JSON.stringify(localStorage) + JSON.stringify(sessionStorage)`); strings.Contains(kept, "secret") || strings.Contains(kept, "a draft") {
 		t.Errorf("kept: %s", kept)
 	}

@@ -195,7 +195,55 @@ func TestConsole_TheThemeIsChosen(t *testing.T) {
 			t.Errorf("%s with a system that is dark (%v): %s, light is %s", step.theme, step.dark, background(), light)
 		}
 	}
+	logsOutElsewhere(t, v)
 	v.WantNoFaults()
+}
+
+// logsOutElsewhere lists the sessions on the page of the settings, and ends others after a question.
+func logsOutElsewhere(t *testing.T, v Visited) {
+	t.Helper()
+	var others []*Visitor
+	for range 3 {
+		other := NewVisitor(t, v.Bridge)
+		other.LogIn(TestToken)
+		others = append(others, other)
+	}
+	out := func() (count int) {
+		for _, other := range others {
+			if _, page := other.Get("/console/settings"); strings.Contains(page, `id="token"`) {
+				count++
+			}
+		}
+		return count
+	}
+	v.Resize(390, 844, false)
+	v.Open("/console/settings")
+	v.WaitFor(`document.querySelectorAll(".sessions li").length === 4 && document.readyState === "complete"`)
+	if first := v.Text(".sessions li"); !strings.Contains(first, "Chrome on Linux") || !strings.Contains(first, "This browser") {
+		t.Errorf("the first session is %q", first)
+	}
+	v.WantFit("the sessions")
+	v.WantInside("the sessions", "#sessions *:not(.vh, svg *)")
+	v.ClickOn(".sessions form button")
+	v.ClickIt(`document.querySelectorAll("dialog.ask button")[1]`) // Cancel
+	v.WaitFor(`!document.querySelector("dialog.ask")`)
+	if count := out(); count != 0 {
+		t.Errorf("%d are logged out without an answer", count)
+	}
+	v.ClickOn(".sessions form button")
+	agree(v.Browser)
+	v.WaitFor(`document.querySelectorAll(".sessions li").length === 3 && document.readyState === "complete"`)
+	if count := out(); count != 1 {
+		t.Errorf("%d are logged out, want 1", count)
+	}
+	v.ClickOn("#sessions [action='/console/sessions'] button")
+	agree(v.Browser)
+	v.WaitFor(`document.querySelectorAll(".sessions li").length === 1`)
+	if count := out(); count != 3 {
+		t.Errorf("%d are logged out, want 3", count)
+	}
+	v.ClickOn("main [action='/console/logout'] button")
+	v.LoggedOut()
 }
 
 // Calls of the API are found, filled in and run, on a desktop and on a phone.

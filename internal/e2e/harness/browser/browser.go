@@ -193,11 +193,11 @@ func (b *Browser) FaultsOf(status int) {
 	b.Faults = kept
 }
 
-// LoggedOut waits for the login page after a click on log out. The old page's stream may be refused before
-// that, because the session ends first.
+// LoggedOut agrees to the question after a click on log out, and waits for the login page. The old page's stream
+// may be refused before that, because the session ends first.
 func (b *Browser) LoggedOut() {
 	b.T.Helper()
-	b.Do(Loads("#token"))
+	b.Do(Clicks("dialog.ask .danger"), Loads("#token"))
 	b.FaultsOf(http.StatusUnauthorized)
 }
 

@@ -188,7 +188,8 @@ CREATE INDEX join_requests_by_person ON join_requests (person);
 -- its chat; null if it was not pinned, or was unpinned. has_link is 1 if the text contains
 -- an http(s) address or the message has the preview of a page. starred is when the account
 -- starred the message, negative when it removed the star, and 0 if it never did either.
--- labelled is 1 if details may have labels.
+-- labelled is 1 if details may have labels. sent_by is the caller that has sent an own
+-- message, or null; it has no foreign key either.
 CREATE TABLE messages (
     seq        INTEGER PRIMARY KEY,
     chat       INTEGER NOT NULL REFERENCES chats (id),
@@ -210,6 +211,7 @@ CREATE TABLE messages (
     has_link   INTEGER NOT NULL DEFAULT 0,
     starred    INTEGER NOT NULL DEFAULT 0,
     labelled   INTEGER NOT NULL DEFAULT 0,
+    sent_by    INTEGER,
     media      TEXT GENERATED ALWAYS AS (iif(json_valid(details), details ->> '$.m.type', NULL)) VIRTUAL,
     pinned     INTEGER GENERATED ALWAYS AS (iif(json_valid(details), details ->> '$.n.u', NULL)) VIRTUAL
 ) STRICT;
@@ -256,6 +258,19 @@ CREATE TABLE import_bytes (
 ) STRICT;
 CREATE INDEX import_bytes_by_family ON import_bytes (family, bytes);
 
+-- Who has sent messages and imported chats. token is the id of the token, 0 for BRIDGE_TOKEN,
+-- and negative for the address of a hook. entrance is the part of the program that was
+-- called. above is the JSON list of the tokens from which the token descends. The rows stay
+-- when a token or a hook is removed.
+CREATE TABLE callers (
+    id       INTEGER PRIMARY KEY,
+    token    INTEGER NOT NULL,
+    entrance TEXT NOT NULL,
+    name     TEXT NOT NULL,
+    above    TEXT NOT NULL,
+    UNIQUE (token, entrance)
+) STRICT;
+
 -- The imports of exported chats. chat is a JID. made_chat is 1 if the
 -- chat was not stored before, or is only because of other imports. state is 'running',
 -- 'done', 'failed', 'cancelled', 'undoing' or 'undone'. about is the JSON of what the
@@ -265,7 +280,7 @@ CREATE TABLE imports (
     id         TEXT NOT NULL UNIQUE,
     chat       TEXT NOT NULL,
     made_chat  INTEGER NOT NULL,
-    token      INTEGER NOT NULL,
+    caller     INTEGER NOT NULL REFERENCES callers (id),
     family     INTEGER NOT NULL,
     state      TEXT NOT NULL,
     error      TEXT,

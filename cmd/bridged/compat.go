@@ -14,6 +14,7 @@ import (
 
 	"bridged/internal/api"
 	"bridged/internal/api/front"
+	"bridged/internal/bridge"
 	"bridged/internal/client"
 	"bridged/internal/compat"
 	"bridged/internal/compat/cloud"
@@ -84,7 +85,7 @@ func (a *app) openAdapters(c config.Config, router *api.Handler) (map[string]htt
 		if err != nil {
 			return nil, fmt.Errorf("open the compatibility API %s: %w", name, err)
 		}
-		opened[name] = adapter
+		opened[name] = front.Through(bridge.Entrance(name), adapter)
 	}
 	if opened["cloud"] == nil { // otherwise it removes old uploads itself
 		if err := os.RemoveAll(a.dir.file(cloud.UploadsDir)); err != nil {

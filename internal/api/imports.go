@@ -32,8 +32,7 @@ func importChat(in *input) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	caller := in.caller()
-	form.Token, form.Tree = caller.ID, caller.Tree
+	form.By, form.Tree = callers.By(in.ctx()), in.caller().Tree
 	var release func()
 	form.While, release = callers.WhileValid(in.ctx(), in.Lifetime)
 	id, err := in.Importer.Start(in.ctx(), form.Request)
@@ -44,13 +43,21 @@ func importChat(in *input) (any, error) {
 	context.AfterFunc(in.Importer.Ended(id), release)
 	if isAsync(in) {
 		now, err := in.Importer.Import(in.ctx(), id)
-		return accepted{now}, err
+		return importAnswer(in, now, bridge.ImportRunning, err)
 	}
 	now, err := in.Importer.Wait(in.ctx(), id, importWait)
 	if in.ctx().Err() != nil {
 		in.Importer.Leave(id)
 	}
-	if err == nil && now.State == bridge.ImportRunning {
+	return importAnswer(in, now, bridge.ImportRunning, err)
+}
+
+// importAnswer is the answer of a call that begins or undoes an import: 202 if it goes on in a state.
+func importAnswer(in *input, now bridge.Import, goesOn bridge.ImportState, err error) (any, error) {
+	if err == nil {
+		err = in.showImport(in.ctx(), &now)
+	}
+	if err == nil && now.State == goesOn {
 		return accepted{now}, nil
 	}
 	return now, err
@@ -66,7 +73,7 @@ func listImports(in *input) (any, error) {
 		page, err := in.Importer.Imports(ctx, q)
 		for i := range page.Items {
 			if err == nil {
-				err = in.hideNames(ctx, &page.Items[i])
+				err = in.showImport(ctx, &page.Items[i])
 			}
 		}
 		return page, err
@@ -86,11 +93,14 @@ func pathImport(in *input) (bridge.Import, error) {
 	if err != nil {
 		return bridge.Import{}, err
 	}
-	return now, in.hideNames(in.ctx(), &now)
+	return now, in.showImport(in.ctx(), &now)
 }
 
-// hideNames removes people whom the caller may not know from the names that an import was given.
-func (s *server) hideNames(ctx context.Context, now *bridge.Import) error {
+// showImport removes what the caller may not know from an import: who began it, and people in the names that it was given.
+func (s *server) showImport(ctx context.Context, now *bridge.Import) (err error) {
+	if now.By, err = s.tokens.Shown(ctx, now.By); err != nil {
+		return err
+	}
 	outside, err := s.outsiders(ctx, slices.Collect(maps.Values(now.Names))...)
 	if len(outside) > 0 {
 		now.Names = maps.Clone(now.Names)
@@ -106,13 +116,13 @@ func endImport(in *input) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := ownsImport(in, now.ID); err != nil {
-		return nil, err
+	if now.By == nil {
+		return nil, bridge.Fail(bridge.CodeForbidden, "another token began this import: only that one, a token that created it, or BRIDGE_TOKEN can cancel or undo it")
 	}
 	if now.State == bridge.ImportRunning {
 		cancelled, err := in.Importer.Cancel(in.ctx(), now.ID)
 		if bridge.CodeOf(err) != bridge.CodeImportEnded {
-			return cancelled, err
+			return importAnswer(in, cancelled, "", err)
 		}
 	}
 	if err := in.Importer.Undo(in.ctx(), now.ID); err != nil {
@@ -122,33 +132,12 @@ func endImport(in *input) (any, error) {
 	if isAsync(in) {
 		wait = 0
 	}
-	if now, err = in.Importer.WaitUndone(in.ctx(), now.ID, wait); err == nil {
-		err = in.hideNames(in.ctx(), &now)
-	}
-	if err == nil && now.State == bridge.ImportUndoing {
-		return accepted{now}, nil
-	}
-	return now, err
+	now, err = in.Importer.WaitUndone(in.ctx(), now.ID, wait)
+	return importAnswer(in, now, bridge.ImportUndoing, err)
 }
 
 // isAsync reports whether the caller does not want to wait for the result (RFC 7240).
 func isAsync(in *input) bool { return strings.Contains(in.r.Header.Get("Prefer"), "respond-async") }
-
-// ownsImport refuses callers that neither began an import nor created the token that did.
-func ownsImport(in *input, id string) error {
-	if in.caller().ID == 0 {
-		return nil
-	}
-	token, err := in.Importer.Token(in.ctx(), id)
-	if err != nil {
-		return err
-	}
-	tokens, err := in.tokens.Own(in.ctx())
-	if err == nil && !slices.ContainsFunc(tokens, func(t bridge.Token) bool { return t.ID == token }) {
-		err = bridge.Fail(bridge.CodeForbidden, "another token began this import: only that one, a token that created it, or BRIDGE_TOKEN can cancel or undo it")
-	}
-	return err
-}
 
 // importForm is a form with an exported chat.
 type importForm struct {

@@ -5,11 +5,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"mime/multipart"
 	"net/http"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -123,7 +125,7 @@ func TestImport_AChatOfItsOwn(t *testing.T) {
 	var got bridge.Import
 	s.imports(zip, "chat", "Weekend", "timezone", "UTC").Want(http.StatusOK).Decode(&got)
 	want := bridge.Import{
-		ID: got.ID, State: bridge.ImportDone, ChatJID: got.ChatJID, StartedAt: bridge.At(noon), EndedAt: new(bridge.At(noon)),
+		ID: got.ID, State: bridge.ImportDone, ChatJID: got.ChatJID, By: &bridge.CalledBy{Name: bridge.RootToken, Entrance: bridge.EntranceAPI}, StartedAt: bridge.At(noon), EndedAt: new(bridge.At(noon)),
 		ImportAbout: bridge.ImportAbout{
 			FileName: "chat.zip", Timezone: "UTC", TimezoneFrom: bridge.ZoneGiven, Names: map[string]bridge.JID{}, Total: 6, System: 1,
 			FirstAt: new("2026-10-21T12:01:00Z"), LastAt: new("2026-10-21T12:05:00Z"),
@@ -495,6 +497,7 @@ func TestImport_IsUndoneByItsOwn(t *testing.T) {
 	maker := s.as(s.token(`{"name":"maker","scopes":["manage"]}`))
 	var made madeToken
 	maker.Post("/api/tokens", `{"name":"made","scopes":["manage"]}`).Want(http.StatusCreated).Decode(&made)
+	other := s.as(s.token(`{"name":"other","scopes":["read","manage"]}`))
 	for name, is := range map[string]struct {
 		by     *server
 		status int
@@ -503,7 +506,7 @@ func TestImport_IsUndoneByItsOwn(t *testing.T) {
 		"its own token":              {s.as(made), http.StatusOK, ""},
 		"the token that created it":  {maker, http.StatusOK, ""},
 		"BRIDGE_TOKEN":               {s, http.StatusOK, ""},
-		"another token":              {s.as(s.token(`{"name":"other","scopes":["manage"]}`)), http.StatusForbidden, bridge.CodeForbidden},
+		"another token":              {other, http.StatusForbidden, bridge.CodeForbidden},
 		"a token of another chat":    {s.as(s.token(`{"name":"limited","scopes":["manage"],"chats":["` + string(grace) + `"]}`)), http.StatusNotFound, bridge.CodeNotFound},
 		"a token that may only read": {s.as(s.token(`{"name":"reader","scopes":["read"]}`)), http.StatusForbidden, bridge.CodeForbidden},
 	} {
@@ -519,6 +522,25 @@ func TestImport_IsUndoneByItsOwn(t *testing.T) {
 		}
 	}
 	s.Do(http.MethodDelete, "/api/imports/nothing", "").Want(http.StatusNotFound)
+
+	// Those who may undo it see which token it was, also after that was revoked.
+	var got bridge.Import
+	s.as(made).Do(http.MethodPost, "/api/imports", body, "Content-Type", contentType).Want(http.StatusOK).Decode(&got)
+	if got.By == nil || got.By.String() != "with the token made" || *got.By.TokenID != made.ID {
+		t.Errorf("it was begun %v", got.By)
+	}
+	maker.Do(http.MethodDelete, "/api/tokens/"+strconv.FormatInt(made.ID, 10), "").Want(http.StatusOK)
+	for reader, want := range map[*server]string{s: "with the token made (revoked or expired)", other: "<nil>"} {
+		var page struct{ Imports []bridge.Import }
+		reader.Get("/api/imports?limit=1").Want(http.StatusOK).Decode(&page)
+		if by := fmt.Sprint(page.Imports[0].By); by != want {
+			t.Errorf("the list says that it was begun %s, want %s", by, want)
+		}
+	}
+	maker.Do(http.MethodDelete, "/api/imports/"+got.ID, "").Want(http.StatusOK).Decode(&got)
+	if got.State != bridge.ImportUndone || !got.By.Ended {
+		t.Errorf("undone as %+v", got)
+	}
 }
 
 // TestImport_ThatRunsIsCancelled at the end of the batch that it stores.

@@ -32,10 +32,17 @@ func getMessage(in *input) (any, error) {
 		return nil, in.err
 	}
 	m, err := in.message(in.ctx(), at.chat, at.id)
+	var by *bridge.CalledBy
+	if err == nil && m.FromMe {
+		if by, err = in.Store.SentBy(in.ctx(), m.Chat, m.ID); err == nil {
+			by, err = in.tokens.Shown(in.ctx(), by)
+		}
+	}
 	return struct {
-		ChatJID bridge.JID     `json:"chatJid"`
-		Message bridge.Message `json:"message"`
-	}{m.Chat, m}, err
+		ChatJID bridge.JID       `json:"chatJid"`
+		Message bridge.Message   `json:"message"`
+		SentBy  *bridge.CalledBy `json:"sentBy,omitempty"`
+	}{m.Chat, m, by}, err
 }
 
 func listMessages(in *input) (any, error) {

@@ -129,6 +129,7 @@ func deliver(ctx context.Context, in *input, d draft) (bridge.Sent, error) {
 		}
 		d.Content = text
 	}
+	d.By = callers.By(ctx)
 	return in.Account.Send(ctx, d.Outgoing)
 }
 

@@ -51,7 +51,7 @@ func sendAlbum(in *input) (any, error) {
 			if earlier != nil {
 				sent, err = in.Account.ResendAlbum(ctx, earlier)
 			} else {
-				sent, err = in.Account.SendAlbum(ctx, bridge.OutgoingAlbum{To: d.To, Quote: d.Quote, Key: key, Items: items})
+				sent, err = in.Account.SendAlbum(ctx, bridge.OutgoingAlbum{To: d.To, Quote: d.Quote, Key: key, By: callers.By(ctx), Items: items})
 			}
 			if key != nil {
 				err = sent.Rest(err, "a call with the same Idempotency-Key sends the rest")

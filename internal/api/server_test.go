@@ -226,7 +226,7 @@ func (a *account) Send(ctx context.Context, out bridge.Outgoing) (bridge.Sent, e
 
 // SendAlbum prepares the files of an album, and sends the first one.
 func (a *account) SendAlbum(ctx context.Context, album bridge.OutgoingAlbum) (bridge.SentAlbum, error) {
-	out := bridge.Outgoing{To: album.To, Quote: album.Quote, Key: album.Key}
+	out := bridge.Outgoing{To: album.To, Quote: album.Quote, Key: album.Key, By: album.By}
 	for _, prepare := range album.Items {
 		file, cleanup, err := prepare(ctx)
 		defer cleanup()
@@ -388,7 +388,7 @@ func (a *account) begin(ctx context.Context, out bridge.Outgoing) (bridge.Messag
 	m := bridge.Message{
 		Chat: out.To, ID: cmp.Or(out.ID, "3EB0"+bridge.At(noon).Format("150405")+string(rune('A'+len(a.sent())))), FromMe: true, SenderJID: me,
 		MessageType: "conversation", Content: "sent", Status: &pending,
-		Timestamp: bridge.At(noon), Raw: []byte{0x0a, 0x01, 'x'},
+		Timestamp: bridge.At(noon), Raw: []byte{0x0a, 0x01, 'x'}, By: out.By,
 	}
 	if isChange(out.Content) {
 		return m, nil

@@ -55,6 +55,7 @@ type Import struct {
 	Error   *string     `json:"error"` // of a failed or cancelled import
 	DryRun  bool        `json:"dryRun"`
 	ChatJID JID         `json:"chatJid"`
+	By      *CalledBy   `json:"startedBy,omitempty"` // nil if the caller may not see it
 	ImportAbout
 	StartedAt  Time  `json:"startedAt"`
 	EndedAt    *Time `json:"endedAt"`

@@ -68,6 +68,9 @@ type Message struct {
 	// WireID is the network's id, if it cannot be used in a path and ID replaces it.
 	WireID     string `json:"-"`
 	Expiration uint32 `json:"-"` // the disappearing-messages timer in seconds; 0 for none
+	// By is the caller that has sent an own message. It is only set when that is stored, and in a client's answer about
+	// this message alone if the caller may see it.
+	By *CalledBy `json:"-"`
 }
 
 // ContextInfo lists the messages and people that a message refers to.

@@ -17,6 +17,7 @@ type Outgoing struct {
 	Unseen   []JID    // those of Mentions that the caller may not see: they are sent as given
 	Key      *SendKey // nil without an Idempotency-Key
 	ID       string   // of a message that was scheduled; empty for a new one
+	By       *CalledBy
 }
 
 // Content is the content of an outgoing message.
@@ -104,6 +105,7 @@ type OutgoingAlbum struct {
 	Key   *SendKey // as in [Outgoing]; of the whole album
 	ID    string   // as in [Outgoing]; of the message that announces the album
 	Items []AlbumItem
+	By    *CalledBy
 }
 
 // AlbumItem prepares a picture or a video of an album. cleanup, which is never nil, removes its file.

@@ -32,9 +32,10 @@ type Token struct {
 	// OAuthClient is the host of the OAuth client that holds the token; nil for other tokens.
 	OAuthClient *string `json:"oauthClient"`
 
-	Hash       []byte `json:"-"` // the SHA-256 of its secret
-	SecretEnds *Time  `json:"-"` // when an OAuth client has to renew the secret; nil for other tokens
-	Parent     int64  `json:"-"` // the token that made it; 0 is BRIDGE_TOKEN
+	Hash       []byte  `json:"-"` // the SHA-256 of its secret
+	SecretEnds *Time   `json:"-"` // when an OAuth client has to renew the secret; nil for other tokens
+	Parent     int64   `json:"-"` // the token that made it; 0 is BRIDGE_TOKEN
+	Above      []int64 `json:"-"` // Parent and the tokens above it, without BRIDGE_TOKEN
 
 	// Tree is the token tree: the id of the token, created by BRIDGE_TOKEN, that this one
 	// descends from or is. 0 is BRIDGE_TOKEN, and a negative number a hook that BRIDGE_TOKEN
@@ -49,6 +50,84 @@ func (t Token) Allows(scope Scope) bool { return slices.Contains(t.Scopes, scope
 // manages. The sound leaves the machine and may cost money.
 func (t Token) Transcribes() bool {
 	return t.Allows(ScopeManage) || t.Allows(ScopeRead) && t.Allows(ScopeSend)
+}
+
+// Entrance is the part of the program through which a caller has come.
+type Entrance string
+
+const (
+	EntranceAPI       Entrance = "api"
+	EntranceConsole   Entrance = "console"
+	EntranceMCP       Entrance = "mcp"
+	EntranceCloud     Entrance = "cloud" // this and the next two are compatibility APIs
+	EntranceEvolution Entrance = "evolution"
+	EntranceWAHA      Entrance = "waha"
+	EntranceNATS      Entrance = "nats"
+	EntranceHook      Entrance = "hook"
+	EntranceSchedule  Entrance = "schedule" // it sends what a token has scheduled
+)
+
+// CalledBy is the caller that has sent a message or begun an import. It is stored with that, and outlives the token.
+type CalledBy struct {
+	Token    int64    `json:"-"` // its id; 0 for BRIDGE_TOKEN, and negative for the address of a hook
+	Above    []int64  `json:"-"` // as in [Token]
+	Name     string   `json:"name"`
+	Entrance Entrance `json:"through"`
+
+	// These are only set in answers. Ended means that the token was revoked or has expired, or that the hook was removed.
+	TokenID *int64 `json:"tokenId"`
+	HookID  *int64 `json:"hookId"`
+	Ended   bool   `json:"ended"`
+}
+
+// Through returns the token as a caller that has come through an entrance.
+func (t Token) Through(e Entrance) *CalledBy {
+	by := &CalledBy{Token: t.ID, Above: t.Above, Name: t.Name, Entrance: e}
+	if t.ID == 0 {
+		by.Name = RootToken
+	}
+	return by
+}
+
+// String returns the entrance and the name for a sentence, such as "in the console with the token n8n".
+func (by CalledBy) String() string {
+	name := by.Name
+	switch {
+	case by.HookID != nil:
+		name = "the hook " + name
+	case by.TokenID != nil:
+		name = "the token " + name
+	}
+	if by.Ended && by.HookID != nil {
+		name += " (removed)"
+	} else if by.Ended {
+		name += " (revoked or expired)"
+	}
+	return entranceWords[by.Entrance] + name
+}
+
+var entranceWords = map[Entrance]string{
+	EntranceAPI: "with ", EntranceConsole: "in the console with ", EntranceMCP: "by an agent with ", EntranceCloud: "over the Cloud API with ",
+	EntranceEvolution: "over Evolution’s API with ", EntranceWAHA: "over WAHA’s API with ", EntranceNATS: "over NATS with ", EntranceHook: "by ",
+	EntranceSchedule: "later with ",
+}
+
+// RootToken is the name of the token that may do everything.
+const RootToken = "BRIDGE_TOKEN"
+
+type entranceKey struct{}
+
+// WithEntrance returns a context that carries an entrance.
+func WithEntrance(ctx context.Context, e Entrance) context.Context {
+	return context.WithValue(ctx, entranceKey{}, e)
+}
+
+// EntranceOf returns the entrance of a context.
+func EntranceOf(ctx context.Context) Entrance {
+	if e, ok := ctx.Value(entranceKey{}).(Entrance); ok {
+		return e
+	}
+	return EntranceAPI
 }
 
 type treeKey struct{}

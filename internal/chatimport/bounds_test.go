@@ -115,7 +115,7 @@ func (w *world) begin(ctx context.Context, export []byte, changes ...func(*Reque
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	r := Request{Export: received, Chat: "Weekend", Zone: time.UTC}
+	r := Request{Export: received, Chat: "Weekend", Zone: time.UTC, By: bridge.Token{}.Through(bridge.EntranceAPI)}
 	for _, change := range changes {
 		change(&r)
 	}

@@ -105,8 +105,9 @@ type Request struct {
 	Zone     *time.Location   // of the phone; nil to detect it
 	Order    bridge.DateOrder // of the dates; empty to detect it
 	DryRun   bool
-	// Token is the id of the caller's token, and Tree its token tree: see [bridge.Token].
-	Token, Tree int64
+	// By is the caller, and Tree its token tree: see [bridge.Token].
+	By   *bridge.CalledBy
+	Tree int64
 	// While ends the import when the caller's token ends; nil never does.
 	While context.Context
 	// May returns an error for a chat into which the caller may not import; nil allows all.
@@ -177,7 +178,7 @@ func (i *Importer) Start(ctx context.Context, r Request) (id string, err error) 
 }
 
 func (i *Importer) newJob(r Request, chat bridge.JID, name string) *job {
-	j := &job{i: i, r: r, token: r.Token, tree: r.Tree, name: name, done: make(chan struct{})}
+	j := &job{i: i, r: r, tree: r.Tree, name: name, done: make(chan struct{})}
 	ctx, end := context.WithCancelCause(context.Background())
 	stops := []func() bool{context.AfterFunc(i.o.Lifetime, func() { end(errStopped) })}
 	if r.While != nil {
@@ -190,7 +191,7 @@ func (i *Importer) newJob(r Request, chat bridge.JID, name string) *job {
 		}
 	}
 	j.state = bridge.Import{
-		ID: rand.Text(), State: bridge.ImportRunning, DryRun: r.DryRun, ChatJID: chat, StartedAt: bridge.At(i.o.Now()), Doubtful: []bridge.AmbiguousLine{}, UnknownNames: []string{},
+		ID: rand.Text(), State: bridge.ImportRunning, DryRun: r.DryRun, ChatJID: chat, By: r.By, StartedAt: bridge.At(i.o.Now()), Doubtful: []bridge.AmbiguousLine{}, UnknownNames: []string{},
 		ImportAbout: bridge.ImportAbout{FileName: r.FileName, Names: r.Names},
 	}
 	if r.Order != "" {

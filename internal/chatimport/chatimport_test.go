@@ -96,7 +96,7 @@ func (w *world) try(export []byte, changes ...func(*Request)) (bridge.Import, er
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	r := Request{Export: received, Chat: "Weekend", Zone: time.UTC}
+	r := Request{Export: received, Chat: "Weekend", Zone: time.UTC, By: bridge.Token{}.Through(bridge.EntranceAPI)}
 	for _, change := range changes {
 		change(&r)
 	}

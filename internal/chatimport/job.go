@@ -14,12 +14,12 @@ import (
 
 // job is one import.
 type job struct {
-	i           *Importer
-	ctx         context.Context // of the whole import
-	end         func(cause error)
-	token, tree int64
-	seq         int64 // of the stored import; 0 for a dry run
-	done        chan struct{}
+	i    *Importer
+	ctx  context.Context // of the whole import
+	end  func(cause error)
+	tree int64
+	seq  int64 // of the stored import; 0 for a dry run
+	done chan struct{}
 
 	// The fields of this group are cleared when the import has ended.
 	r       Request

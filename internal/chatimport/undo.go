@@ -148,21 +148,12 @@ func (i *Importer) Import(ctx context.Context, id string) (bridge.Import, error)
 	return i.remembered(is.Import), err
 }
 
-// Token returns the id of the token of an import. The error is [bridge.CodeNotFound] if the import is unknown.
-func (i *Importer) Token(ctx context.Context, id string) (int64, error) {
-	if j, err := i.find(id); err == nil {
-		return j.token, nil
-	}
-	is, err := i.o.Store.Import(ctx, id)
-	return is.Token, err
-}
-
 // addImport stores a new import, unless it is a dry run.
 func (i *Importer) addImport(ctx context.Context, j *job) (err error) {
 	if j.r.DryRun {
 		return nil
 	}
-	j.seq, err = i.o.Store.AddImport(ctx, store.ImportRecord{Import: j.now(), Token: j.token, Tree: j.tree})
+	j.seq, err = i.o.Store.AddImport(ctx, store.ImportRecord{Import: j.now(), Tree: j.tree})
 	return err
 }
 

@@ -183,9 +183,10 @@ func (c *Client) Message(ctx context.Context, chat bridge.JID, id string) (bridg
 	var answer struct {
 		ChatJID bridge.JID
 		Message bridge.Message
+		SentBy  *bridge.CalledBy
 	}
 	err := c.Call(ctx, http.MethodGet, messagePath(chat, id), nil, &answer)
-	answer.Message.Chat = answer.ChatJID
+	answer.Message.Chat, answer.Message.By = answer.ChatJID, answer.SentBy
 	return answer.Message, err
 }
 

@@ -14,6 +14,7 @@ import (
 )
 
 const (
+	byN8n  = `"startedBy":{"name":"n8n","through":"api","tokenId":7,"hookId":null,"ended":false}`
 	dryRun = `{"id":"J1","state":"done","error":null,"dryRun":true,"chatJid":"000000000000000007@import","total":1241,"imported":1234,"duplicates":7,"media":3,"system":2,
 		"doubtful":[{"line":12,"text":"<b>1/13/25</b>","why":"it looks like the beginning of a message"}],"unknownNames":["Olga O'Neil","Xaver"]}`
 	ambiguous = `{"error":"the dates of the export can be read in more than one order, DMY and MDY: say which with dateOrder","code":"ambiguous_dates","orders":["DMY","MDY"],
@@ -186,10 +187,15 @@ func TestImport_IsFollowed(t *testing.T) {
 		`"state":"undoing","error":null,"removed":5`:                {`max="20" value="5"`, "5 messages removed"},
 		`"state":"undone","error":null,"removed":1`:                 {"Import undone", "1 message was removed."},
 		`"state":"cancelled","error":"x","removable":0`:             {"It removes no messages"},
+		`"state":"done","error":null,"removable":3`:                 {"Imported"}, // another token began it
 		`"state":"failed","error":"the disk is full","removable":1`: {"Remove 1 message?", "The disk is full.", `href="/console/import?chat=15550100301%40s.whatsapp.net"`},
 	}
 	for state, wants := range states {
-		job := `{"id":"J1",` + state + `,"startedAt":"2026-11-20T08:15:30.000Z","chatJid":"` + grace + `","total":40,"imported":20,"duplicates":10,"doubtful":[{"line":12,"text":"<b>1/13/25</b>","why":"it is much older"},{"line":14,"text":"x","why":"it is much older"}],"unknownNames":["Olga"]}`
+		by := byN8n
+		if strings.Contains(state, `"removable":3`) {
+			by = `"startedBy":null`
+		}
+		job := `{"id":"J1",` + state + `,` + by + `,"startedAt":"2026-11-20T08:15:30.000Z","chatJid":"` + grace + `","total":40,"imported":20,"duplicates":10,"doubtful":[{"line":12,"text":"<b>1/13/25</b>","why":"it is much older"},{"line":14,"text":"x","why":"it is much older"}],"unknownNames":["Olga"]}`
 		s, _ := overAPI(t, map[string]http.HandlerFunc{"/api/imports/J1": replies(job), "/api/chats/" + grace: replies(`{"jid":"` + grace + `","name":"Grace"}`)})
 		s.logIn()
 		page := s.get("/console/import/J1").want(t, http.StatusOK, "").body
@@ -201,7 +207,7 @@ func TestImport_IsFollowed(t *testing.T) {
 		if part := s.get("/console/import/J1?part").want(t, http.StatusOK, "").body; strings.Contains(part, "<html") || !strings.Contains(part, `data-live="import"`) {
 			t.Errorf("%s: the script gets\n%s", state, part)
 		}
-		canCancel, canUndo := strings.Contains(state, "running"), strings.Contains(state, "removable")
+		canCancel, canUndo := strings.Contains(state, "running"), strings.Contains(state, "removable") && by == byN8n
 		if strings.Contains(page, "cancel-import") != canCancel || strings.Contains(page, "undo-import") != canUndo {
 			t.Errorf("%s: buttons\n%s", state, page)
 		}
@@ -215,16 +221,16 @@ func TestImport_IsListedAndUndone(t *testing.T) {
 	t.Parallel()
 	s, all := overAPI(t, map[string]http.HandlerFunc{
 		"/api/imports": replies(`{"count":3,"imports":[
-			{"id":"J3","state":"running","error":null,"chatJid":"` + grace + `","fileName":"more.zip","startedAt":"2026-11-21T09:15:30.000Z","imported":5,"duplicates":4,"total":60},
+			{"id":"J3","state":"running","error":null,"chatJid":"` + grace + `","fileName":"more.zip",` + byN8n + `,"startedAt":"2026-11-21T09:15:30.000Z","imported":5,"duplicates":4,"total":60},
 			{"id":"J2","state":"undone","error":null,"chatJid":"` + grace + `","fileName":"<b>chat</b>.zip","startedAt":"2026-11-21T08:15:30.000Z","imported":3},
-			{"id":"J1","state":"done","error":null,"chatJid":"` + grace + `","fileName":"chat.zip","startedAt":"2026-11-20T08:15:30.000Z","imported":40,"duplicates":7,"media":3,"system":2}],"nextCursor":"C2"}`),
+			{"id":"J1","state":"done","error":null,"chatJid":"` + grace + `","fileName":"chat.zip",` + byN8n + `,"startedAt":"2026-11-20T08:15:30.000Z","imported":40,"duplicates":7,"media":3,"system":2}],"nextCursor":"C2"}`),
 		"/api/imports/J1": replies(`{"id":"J1","state":"undone","chatJid":"` + grace + `","removed":40}`), "/api/chats/" + grace: replies(`{"jid":"` + grace + `","name":"Grace"}`),
 	})
 	s.logIn()
 	page := s.get("/console/imports").want(t, http.StatusOK, "")
 	for _, want := range []string{
 		`href="/console/import/J1" dir="auto">Grace<`, `href="/console/import/J1#undo-import"`, ">Undone<", ">Imported<", "&lt;b&gt;chat", "/console/imports?cursor=C2",
-		"40 new", "7 there already", "2 notices left out", `data-label="Files">3<`, `max="60" value="9"`, `action="/console/import/J3/end"`,
+		"40 new", "with the token n8n", "7 there already", "2 notices left out", `data-label="Files">3<`, `max="60" value="9"`, `action="/console/import/J3/end"`,
 	} {
 		if !strings.Contains(page.body, want) {
 			t.Errorf("the page lacks %s\n%s", want, page.body)

@@ -71,7 +71,7 @@ var semanticVersion = regexp.MustCompile(`^[0-9]+\.[0-9]+\.[0-9]+$`)
 // serve answers the account's requests until ctx ends. Running requests may finish within
 // requestsMayEnd.
 func (r *requests) serve(ctx context.Context) error {
-	working, abort := context.WithCancel(context.WithoutCancel(ctx))
+	working, abort := context.WithCancel(bridge.WithEntrance(context.WithoutCancel(ctx), bridge.EntranceNATS))
 	defer abort()
 	version := strings.TrimPrefix(r.options.Version, "v")
 	if !semanticVersion.MatchString(version) {

@@ -123,7 +123,7 @@ func TestRemoveNoted_FilesOfImportedMessages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if run.Import, err = s.AddImport(t.Context(), store.ImportRecord{Import: bridge.Import{ID: "I", ChatJID: chat, State: bridge.ImportRunning}}); err != nil {
+	if run.Import, err = s.AddImport(t.Context(), store.ImportRecord{Import: bridge.Import{ID: "I", ChatJID: chat, By: bridge.Token{}.Through(bridge.EntranceAPI), State: bridge.ImportRunning}}); err != nil {
 		t.Fatal(err)
 	}
 	m := &store.ExportedMessage{

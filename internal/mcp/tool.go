@@ -42,7 +42,7 @@ func (r registry) register(tool *sdk.Tool, arguments reflect.Type, handle func(c
 	tool.InputSchema = schema
 	r.AddTool(tool, func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		c := call{callerOf(req.Extra), req}
-		ctx = bridge.WithTree(ctx, c.tree)
+		ctx = bridge.WithEntrance(bridge.WithTree(ctx, c.tree), bridge.EntranceMCP)
 		var chat bridge.JID
 		in := reflect.New(arguments).Interface()
 		err := decodeArguments(req.Params.Arguments, schema, in)

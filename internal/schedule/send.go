@@ -72,9 +72,9 @@ func (s *Schedule) send(ctx context.Context, m bridge.Scheduled, by bridge.Token
 	if err != nil {
 		return bridge.Sent{}, err
 	}
-	out.Key = key
+	out.Key, out.By = key, by.Through(bridge.EntranceSchedule)
 	if files, isAlbum := out.Content.(bridge.AlbumFiles); isAlbum {
-		sent, err := s.o.Account.SendAlbum(ctx, bridge.OutgoingAlbum{To: out.To, Quote: out.Quote, Key: key, ID: out.ID, Items: itemsOf(files)})
+		sent, err := s.o.Account.SendAlbum(ctx, bridge.OutgoingAlbum{To: out.To, Quote: out.Quote, Key: key, ID: out.ID, By: out.By, Items: itemsOf(files)})
 		return sent.Sent, sent.Rest(err, sendRest)
 	}
 	return s.o.Account.Send(ctx, out)

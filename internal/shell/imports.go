@@ -11,10 +11,14 @@ import (
 // Imports prints the imports of exported chats, the newest first; limit 0 is all of them.
 func (s *Shell) Imports(ctx context.Context, limit int) error {
 	imports := s.API.AllImports(ctx, bridge.ImportQuery{Limit: pageOf(limit)})
-	columns := []column{{title: "ID"}, {title: "STARTED"}, {title: "STATE"}, {title: "CHAT"}, {title: "FILE", most: 32, flexible: true}, {title: "ZONE"}, {title: "IMPORTED"}, {title: "ALREADY"}, {title: "FILES"}}
+	columns := []column{{title: "ID"}, {title: "STARTED"}, {title: "BY", most: 24}, {title: "STATE"}, {title: "CHAT"}, {title: "FILE", most: 32, flexible: true}, {title: "ZONE"}, {title: "IMPORTED"}, {title: "ALREADY"}, {title: "FILES"}}
 	return list(s, imports, limit, "There are no imports.", columns, func(i bridge.Import) []string {
+		by := ""
+		if i.By != nil {
+			by = i.By.Name
+		}
 		return []string{
-			i.ID, s.when(&i.StartedAt), string(i.State), string(i.ChatJID), i.FileName, i.Timezone,
+			i.ID, s.when(&i.StartedAt), by, string(i.State), string(i.ChatJID), i.FileName, i.Timezone,
 			strconv.Itoa(i.Imported), strconv.Itoa(i.Duplicates), strconv.Itoa(i.Media),
 		}
 	})

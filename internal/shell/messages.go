@@ -57,9 +57,12 @@ func (s *Shell) Message(ctx context.Context, which Target) error {
 	if m.Status != nil {
 		status = string(*m.Status)
 	}
-	starred := ""
+	starred, by := "", ""
 	if m.Starred {
 		starred = "yes"
+	}
+	if m.By != nil {
+		by = m.By.String()
 	}
 	return s.properties([][2]string{
 		{"Id", m.ID},
@@ -69,6 +72,7 @@ func (s *Shell) Message(ctx context.Context, which Target) error {
 		{"Time", s.when(&m.Timestamp)},
 		{"Type", kindWord(m.MessageType)},
 		{"Status", status},
+		{"Sent", by},
 		{"Edited", s.when(m.EditedAt)},
 		{"Deleted", s.when(m.DeletedAt)},
 		{"Pinned until", s.when(m.PinnedUntil)},

@@ -15,10 +15,10 @@ import (
 // importTx saves and undoes imports of exported chats.
 type importTx struct{ *writeTx }
 
-// ImportRecord is a stored import, with its token and the token tree.
+// ImportRecord is a stored import, with the token tree of its caller.
 type ImportRecord struct {
 	bridge.Import
-	Seq, Token, Tree int64
+	Seq, Tree int64
 }
 
 // maxImports limits the listed imports without stored messages.
@@ -29,9 +29,9 @@ func (s *Store) AddImport(ctx context.Context, i ImportRecord) (seq int64, err e
 	err = s.writeAs(ctx, "store an import", func(t *writeTx) {
 		_, found := t.findChat(i.ChatJID)
 		seq = t.Insert(`
-			INSERT INTO imports (id, chat, made_chat, token, family, state, started_at, about)
+			INSERT INTO imports (id, chat, made_chat, caller, family, state, started_at, about)
 			VALUES (?1, ?2, NOT ?3 OR EXISTS (SELECT 1 FROM imports WHERE chat = ?2 AND made_chat AND state != ?4), ?5, ?6, ?7, ?8, ?9)`,
-			i.ID, string(i.ChatJID), found, string(bridge.ImportUndone), i.Token, i.Tree, string(i.State), i.StartedAt.UnixMilli(), t.Encode(i.ImportAbout))
+			i.ID, string(i.ChatJID), found, string(bridge.ImportUndone), t.callerID(i.By), i.Tree, string(i.State), i.StartedAt.UnixMilli(), t.Encode(i.ImportAbout))
 		t.Run(`
 			DELETE FROM imports WHERE seq IN (
 				SELECT seq FROM imports i WHERE state NOT IN (?, ?) AND NOT EXISTS (SELECT 1 FROM import_rows r WHERE r.import = i.seq)
@@ -58,12 +58,14 @@ func (s *Store) FailImports(ctx context.Context, reason string) (undoing []Impor
 }
 
 const selectImports = `
-	SELECT seq, id, chat, token, family, state, error, started_at, ended_at, imported, duplicates, media, removed, about
-	FROM imports WHERE `
+	SELECT seq, id, chat, token, entrance, name, above, family, state, error, started_at, ended_at, imported, duplicates, media, removed, about
+	FROM imports JOIN (SELECT id AS caller_id, token, entrance, name, above FROM callers) ON caller_id = caller WHERE `
 
 func scanImport(r *read.Snapshot, row *sqlite.Row) (i ImportRecord) {
-	var about []byte
-	row.Scan(&i.Seq, &i.ID, &i.ChatJID, &i.Token, &i.Tree, &i.State, &i.Error, &i.StartedAt, &i.EndedAt, &i.Imported, &i.Duplicates, &i.Media, &i.Removed, &about)
+	var about, above []byte
+	i.By = new(bridge.CalledBy)
+	row.Scan(&i.Seq, &i.ID, &i.ChatJID, &i.By.Token, &i.By.Entrance, &i.By.Name, &above, &i.Tree, &i.State, &i.Error, &i.StartedAt, &i.EndedAt, &i.Imported, &i.Duplicates, &i.Media, &i.Removed, &about)
+	r.Decode(above, &i.By.Above)
 	r.Decode(about, &i.ImportAbout)
 	i.ChatJID, i.Doubtful, i.UnknownNames = r.People().Canonical(i.ChatJID), []bridge.AmbiguousLine{}, []string{}
 	return i

@@ -87,11 +87,11 @@ func (t *writeTx) insertMessage(m bridge.Message, c chatRow, sender people.Perso
 	seq, d := t.numbers.seq+1, columns.DetailsOf(m)
 	folded, bare := search.Columns(m.Content, "")
 	added := t.Change(`
-		INSERT INTO messages (seq, chat, id, sender, from_me, timestamp, type, push_name, content, folded, bare, details, has_link, status, imported)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		INSERT INTO messages (seq, chat, id, sender, from_me, timestamp, type, push_name, content, folded, bare, details, has_link, status, imported, sent_by)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (chat, id) DO NOTHING`,
 		seq, c.id, m.ID, sender.ID, m.FromMe, m.Timestamp.UnixMilli(), m.MessageType, m.PushName,
-		m.Content, folded, bare, pack(t.Conn, d), d.HasLink(m.Content), columns.StatusColumn(m), m.Imported)
+		m.Content, folded, bare, pack(t.Conn, d), d.HasLink(m.Content), columns.StatusColumn(m), m.Imported, t.callerID(m.By))
 	if added == 0 {
 		return 0
 	}

@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"time"
 
 	"bridged/internal/bridge"
@@ -32,6 +33,38 @@ func Of(ctx context.Context) bridge.Token {
 		return caller.Token
 	}
 	return bridge.Token{}
+}
+
+// By returns the caller of ctx in the form that is stored with what it does.
+func By(ctx context.Context) *bridge.CalledBy {
+	if HookOf(ctx) != nil {
+		return Of(ctx).Through(bridge.EntranceHook)
+	}
+	return Of(ctx).Through(bridge.EntranceOf(ctx))
+}
+
+// Shown completes by for an answer to the caller of ctx. It returns nil if that may not see it: BRIDGE_TOKEN sees all, and
+// tokens with the scope manage see themselves and what descends from them.
+func (t *Tokens) Shown(ctx context.Context, by *bridge.CalledBy) (*bridge.CalledBy, error) {
+	caller := Of(ctx)
+	if by == nil || !caller.Allows(bridge.ScopeManage) || caller.ID != 0 && caller.ID != by.Token && !slices.Contains(by.Above, caller.ID) {
+		return nil, nil
+	}
+	shown := *by
+	switch id := by.Token; {
+	case id > 0:
+		token, err := t.ByID(ctx, id)
+		shown.TokenID, shown.Ended = &id, token == nil
+		return &shown, err
+	case id < 0:
+		_, err := t.store.Hook(ctx, -id)
+		shown.HookID = new(-id)
+		if shown.Ended = bridge.CodeOf(err) == bridge.CodeNotFound; shown.Ended {
+			err = nil
+		}
+		return &shown, err
+	}
+	return &shown, nil
 }
 
 // HookOf returns the hook to whose address a request was sent, or nil.

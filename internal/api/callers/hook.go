@@ -45,12 +45,11 @@ func (t *Tokens) ofHook(r *http.Request) (*Caller, error) {
 	if err != nil || creator == nil {
 		return nil, err
 	}
-	tree := creator.Tree
-	if creator.ID == 0 {
-		tree = -id
-	}
 	token := bridge.Token{
-		ID: -id, Name: hook.Name, Scopes: []bridge.Scope{bridge.ScopeSend}, Chats: []bridge.JID{hook.Chat}, ExpiresAt: creator.ExpiresAt, Tree: tree,
+		ID: -id, Name: hook.Name, Scopes: []bridge.Scope{bridge.ScopeSend}, Chats: []bridge.JID{hook.Chat}, ExpiresAt: creator.ExpiresAt, Tree: -id,
+	}
+	if creator.ID != 0 {
+		token.Tree, token.Above = creator.Tree, append([]int64{creator.ID}, creator.Above...)
 	}
 	return &Caller{Token: token, ctx: creator.ctx, hook: &hook}, nil
 }

@@ -80,7 +80,7 @@ func (t *Tokens) isRoot(hash [sha256.Size]byte) bool {
 // ByHash returns the caller whose secret has a hash; nil for an unknown one.
 func (t *Tokens) ByHash(ctx context.Context, hash [sha256.Size]byte) (*Caller, error) {
 	if t.isRoot(hash) {
-		return &Caller{Token: bridge.Token{Name: "BRIDGE_TOKEN", Scopes: bridge.Scopes()}}, nil
+		return &Caller{Token: bridge.Token{Name: bridge.RootToken, Scopes: bridge.Scopes()}}, nil
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -140,20 +140,20 @@ func (t *Tokens) load(ctx context.Context) error {
 
 // enter adds a token whose parent was entered before. The caller holds mu.
 func (t *Tokens) enter(token bridge.Token) {
-	token.Tree = t.treeOf(token)
+	t.place(&token)
 	caller := &Caller{Token: token}
 	caller.ctx, caller.end = context.WithCancelCause(context.Background())
 	t.callers[[sha256.Size]byte(token.Hash)] = caller
 }
 
-// treeOf returns the token tree of a token. The caller holds mu.
-func (t *Tokens) treeOf(token bridge.Token) int64 {
+// place sets Tree and Above of a token. The caller holds mu.
+func (t *Tokens) place(token *bridge.Token) {
+	token.Tree = token.ID
 	for _, parent := range t.callers {
 		if token.Parent != 0 && parent.ID == token.Parent {
-			return parent.Tree
+			token.Tree, token.Above = parent.Tree, append([]int64{parent.ID}, parent.Above...)
 		}
 	}
-	return token.ID
 }
 
 // Add stores a new token within the quota of tokens.
@@ -204,12 +204,13 @@ func (t *Tokens) Renew(ctx context.Context, id int64, hash [sha256.Size]byte, en
 
 // admits refuses a new token beyond the quota. The caller holds mu.
 func (t *Tokens) admits(token bridge.Token) error {
-	own, created, tree := 0, 0, t.treeOf(token)
+	own, created := 0, 0
+	t.place(&token)
 	for _, known := range t.callers {
 		if known.Parent != 0 {
 			created++
 		}
-		if known.Tree == tree {
+		if known.Tree == token.Tree {
 			own++
 		}
 	}

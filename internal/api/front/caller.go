@@ -9,6 +9,8 @@ import (
 
 	"github.com/rs/zerolog"
 	"github.com/rs/zerolog/hlog"
+
+	"bridged/internal/bridge"
 )
 
 // Callers sets the RemoteAddr of requests to the address of the caller. A request from a loopback or
@@ -23,6 +25,13 @@ func Callers(public []*url.URL, next http.Handler) http.Handler {
 			}
 		}
 		next.ServeHTTP(w, r)
+	})
+}
+
+// Through marks the requests of next as calls through an entrance.
+func Through(entrance bridge.Entrance, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		next.ServeHTTP(w, r.WithContext(bridge.WithEntrance(r.Context(), entrance)))
 	})
 }
 

@@ -35,7 +35,7 @@ function show(message, items) {
   quick.hidden = !message.dataset.can?.includes("react");
   showEmojis(false);
   showReactions(message);
-  showFacts(message);
+  showFacts(message, items.dataset.by);
   dialog.classList.toggle("sheet", matchMedia("(pointer: coarse), (max-width: 720px)").matches);
   dialog.showModal();
   put();
@@ -63,9 +63,10 @@ function showReactions(message) {
   }));
 }
 
-// showFacts lists the details of a message: time, delivery, edits, expiry.
-function showFacts(message) {
+// showFacts lists the details of a message: time, delivery, edits, expiry, and what has sent it.
+function showFacts(message, by) {
   const facts = all(".meta [title]", message).map((one) => one.title[0].toUpperCase() + one.title.slice(1));
+  if (by) facts.push(by);
   find(".facts-of-message", dialog).replaceChildren(...facts.map((fact) => Object.assign(document.createElement("li"), { textContent: fact })));
 }
 

@@ -80,7 +80,7 @@ func New(o Options, t Templates) (*Site, error) {
 // Handler returns a handler that guards, logs and recovers the requests of next. The paths
 // of requests are without the base path.
 func (site *Site) Handler(next http.Handler) http.Handler {
-	guarded := front.Observe(site.guard(next), site.options.Log, logAccess, broken)
+	guarded := front.Observe(front.Through(bridge.EntranceConsole, site.guard(next)), site.options.Log, logAccess, broken)
 	if site.options.BasePath == "" {
 		return guarded
 	}

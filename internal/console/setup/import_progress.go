@@ -35,7 +35,7 @@ func ShowImport(req *frame.Request) error {
 	if found.Error != nil {
 		page.Why = req.ImportProblem(*found.Error)
 	}
-	if found.Removable != nil {
+	if found.Removable != nil && found.By != nil {
 		page.Ask = undoQuestion(*found.Removable)
 	}
 	if req.URL.Query().Has("part") {

@@ -92,6 +92,7 @@ func TestAgents_WaitForOthersInSomeChats(t *testing.T) {
 		answered <- text
 	}()
 	a.Want("send_text", map[string]any{"jid": sam.String(), "text": "of my own"})
+	s.WantSentBy(t, s.Sam, "of my own", "by an agent with the token "+made.Name)
 	Must(s.Kim.SendText(Within(t), s.Owner.PN(), "from elsewhere"))(t)
 	Must(s.Sam.SendText(Within(t), s.Owner.PN(), "at last", simnet.At(time.Now())))(t)
 	if text := <-answered; !strings.Contains(text, "at last") || strings.Contains(text, "of my own") || strings.Contains(text, "from elsewhere") {

@@ -77,6 +77,7 @@ func TestCompat_Cloud(t *testing.T) {
 	for _, text := range []string{"from Chatwoot", "Which?\n\n1. Red\n2. Blue", "from kapso", "plain", "*Menu*\n\nChoose\n\n*Hot*\n1. Soup – of the day\n\n*Cold*\n2. Salad\n\n_thanks_", "a picture"} {
 		Must(s.Friend.ReceivedText(Within(t), text))(t)
 	}
+	s.WantSentBy(t, s.Friend, "from Chatwoot", "over the Cloud API with the token full")
 	card := Must(s.Friend.Received(Within(t), func(r *simnet.Received) bool { return r.Message.Message.ContactMessage != nil }))(t)
 	for _, line := range []string{"FN:Jonas\\; Weber", "TEL;type=CELL;waid=4915100100102:+49 1510 0100102", "TEL;type=CELL;waid=4915100100103:4915100100103", "ORG:ACME\\, Inc."} {
 		if vcard := card.Message.Message.ContactMessage.GetVcard(); !strings.Contains(vcard, line) {

@@ -81,6 +81,7 @@ func TestCompat_WAHA(t *testing.T) {
 		{"elsewhere", CompatRequest{Method: "GET", Address: base + "/dashboard", Header: key, Body: ""}, 404, map[string]any{"message": "Cannot GET /dashboard"}},
 	})
 	Must(s.Friend.ReceivedText(Within(t), "plain"))(t)
+	s.WantSentBy(t, s.Friend, "plain", "over WAHA’s API with the token full")
 	if refused := s.Friend.Messages(); len(refused) != 5 {
 		t.Errorf("Sam got %d messages, want 5", len(refused))
 	}
@@ -150,6 +151,7 @@ func TestCompat_Evolution(t *testing.T) {
 		}
 		return nil
 	})
+	s.WantSentBy(t, s.Friend, "the last", "over Evolution’s API with the token full")
 	resp := Must(http.Get("http://" + s.Own + "/healthz"))(t)
 	if resp.Body.Close(); resp.StatusCode != http.StatusUnauthorized {
 		t.Errorf("Evolution's own address serves the API, too: %d", resp.StatusCode)

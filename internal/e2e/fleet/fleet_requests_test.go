@@ -130,6 +130,7 @@ func TestFleet_RequestsComeThroughTheOneWay(t *testing.T) {
 	if first.Status != http.StatusOK || !bytes.Equal(first.Body, again.Body) {
 		t.Errorf("a send and its repetition: %d %s, %d %s", first.Status, first.Body, again.Status, again.Body)
 	}
+	p.WantSentBy(t, sam, "yes", "over NATS with the token desk")
 	for _, bearer := range []string{"", "wrong", made.Secret + "x"} {
 		if got := callOverNATS(t, url, bearer).ask(account, "GET", "/api/chats", nil); got.Status != http.StatusUnauthorized || got.code().Code != bridge.CodeUnauthorized {
 			t.Errorf("with the bearer %q: %d %s", bearer, got.Status, got.Body)

@@ -106,3 +106,16 @@ func StatusOf(m bridge.Message) bridge.Delivery {
 	}
 	return *m.Status
 }
+
+// WantSentBy fails unless the bridge says of an own message with a text that a caller has sent it, such as "with the token n8n".
+func (p *Process) WantSentBy(t testing.TB, chat *simnet.Phone, text, by string) {
+	t.Helper()
+	jid := bridge.JID(chat.PN().String())
+	page := Must(p.API.Messages(Within(t), bridge.MessageQuery{Chat: jid, Q: text, MessageFilter: bridge.MessageFilter{FromMe: new(true)}}))(t)
+	if len(page.Items) == 0 {
+		t.Fatalf("%q was not sent", text)
+	}
+	if m := Must(p.API.Message(Within(t), jid, page.Items[0].ID))(t); m.By == nil || m.By.String() != by {
+		t.Errorf("%q was sent %v, want %s", text, m.By, by)
+	}
+}

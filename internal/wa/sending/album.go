@@ -120,7 +120,9 @@ func (c *Client) draftAlbum(ctx context.Context, to types.JID, chat bridge.JID, 
 		if i > 0 {
 			id = c.GenerateMessageID()
 		}
-		rows = append(rows, convert.OwnMessage(msg, c.s.ownPN(), c.s.o.PushName(), chat, id, nil))
+		row := convert.OwnMessage(msg, c.s.ownPN(), c.s.o.PushName(), chat, id, nil)
+		row.By = album.By
+		rows = append(rows, row)
 	}
 	return messages, rows, nil
 }

@@ -22,7 +22,9 @@ func (c *Client) draft(ctx context.Context, chat bridge.JID, out bridge.Outgoing
 	if msg, err = c.compose(ctx, chat, out); err != nil {
 		return nil, bridge.Message{}, err
 	}
-	return msg, convert.OwnMessage(msg, c.s.ownPN(), c.s.o.PushName(), chat, cmp.Or(out.ID, c.GenerateMessageID()), out.Content), nil
+	row = convert.OwnMessage(msg, c.s.ownPN(), c.s.o.PushName(), chat, cmp.Or(out.ID, c.GenerateMessageID()), out.Content)
+	row.By = out.By
+	return msg, row, nil
 }
 
 // compose builds the protobuf of an outgoing message as the official clients do.

@@ -149,6 +149,7 @@ func TestConsole_AChatOnADeskAndByFingers(t *testing.T) {
 		finger(v.Browser, nil, v.Middle(".msg.out .msg-menu"))
 		v.WaitFor(`/20\d\d/.test(document.querySelector("#message-menu[open] .facts-of-message")?.textContent)`)
 		v.WaitFor(`document.querySelector(".facts-of-message").textContent.match(/Sent|Delivered|Read/)`)
+		v.WaitFor(`document.querySelector(".facts-of-message").textContent.includes("Sent in the console with BRIDGE_TOKEN")`)
 		v.WantNoFaults()
 	})
 	v.Browser.T = t

@@ -38,7 +38,7 @@ const oneByteLogin = "POST /login HTTP/1.1\r\nHost: localhost\r\nSec-Fetch-Site:
 func TestUnauthenticated_LoginsTakeNoSlotOfCallers(t *testing.T) {
 	network, _ := NewOwner(t, simnet.PhoneOptions{})
 	p := StartBridge(t, network, FewConnections, "LOG_LEVEL=info")
-	v := NewVisitor(t, p)
+	v := NewVisitor(t, "http://"+p.Address)
 	if status, page := v.LogIn(TestToken); status != http.StatusOK {
 		t.Fatalf("login: %d\n%s", status, page)
 	}
@@ -58,7 +58,7 @@ func TestUnauthenticated_LoginsTakeNoSlotOfCallers(t *testing.T) {
 	if pages != 40 || calls != 40 {
 		t.Errorf("%d of 40 pages, %d of 40 calls", pages, calls)
 	}
-	if status, _ := NewVisitor(t, p).LogIn(TestToken); status != http.StatusOK {
+	if status, _ := NewVisitor(t, "http://"+p.Address).LogIn(TestToken); status != http.StatusOK {
 		t.Errorf("another login: %d", status)
 	}
 }
@@ -126,7 +126,7 @@ func TestConsole_WrongTokensDoNotBlockARightOne(t *testing.T) {
 	t.Parallel()
 	network, _ := NewOwner(t, simnet.PhoneOptions{})
 	p := StartBridge(t, network, "LOG_LEVEL=info")
-	other := NewVisitor(t, p)
+	other := NewVisitor(t, "http://"+p.Address)
 	statuses := make(map[int]int)
 	for range 7 {
 		status, _ := other.LogIn("not-the-token-of-this-bridge")
@@ -135,7 +135,7 @@ func TestConsole_WrongTokensDoNotBlockARightOne(t *testing.T) {
 	if statuses[http.StatusForbidden] != 5 || statuses[http.StatusTooManyRequests] != 2 {
 		t.Errorf("wrong tokens are answered %v", statuses)
 	}
-	if status, _ := NewVisitor(t, p).LogIn(TestToken); status != http.StatusOK {
+	if status, _ := NewVisitor(t, "http://"+p.Address).LogIn(TestToken); status != http.StatusOK {
 		t.Errorf("the right token from the same address: %d", status)
 	}
 }

@@ -78,7 +78,7 @@ func newFormatScene(t *testing.T, setting string) formatScene {
 	s.to = bridge.JID(s.Friend.PN().String())
 	agents := s.Token(t, "agent", []bridge.JID{s.to}, bridge.ScopeRead, bridge.ScopeSend)
 	s.agent = Must(Connect(s.CompatScene.Process, t, agents, nil))(t)
-	s.visitor = NewVisitor(t, s.Process)
+	s.visitor = NewVisitor(t, "http://"+s.Process.Address)
 	if status, page := s.visitor.LogIn(TestToken); status != http.StatusOK {
 		t.Fatalf("log in: %d %s", status, page)
 	}

@@ -21,21 +21,20 @@ var CsrfField = regexp.MustCompile(`name="csrf" value="([^"]+)"`)
 
 // Visitor is a person with a browser.
 type Visitor struct {
-	t       *testing.T
-	p       *Process
+	t       testing.TB
+	base    string // of the console's addresses
 	browser *http.Client
 }
 
-// NewVisitor returns a visitor whose browser opens a connection for each request.
-func NewVisitor(t *testing.T, p *Process) *Visitor {
-	return &Visitor{t, p, &http.Client{Jar: Must(cookiejar.New(nil))(t), Timeout: TestTimeout, Transport: &http.Transport{DisableKeepAlives: true}}}
+// NewVisitor returns a visitor of a console. Its browser opens a connection for each request.
+func NewVisitor(t testing.TB, base string) *Visitor {
+	return &Visitor{t, base, &http.Client{Jar: Must(cookiejar.New(nil))(t), Timeout: TestTimeout, Transport: &http.Transport{DisableKeepAlives: true}}}
 }
 
 // Open makes a request, follows redirects and returns the final status and page.
 func (v *Visitor) Open(req *http.Request) (int, string) {
 	v.t.Helper()
-	req.Header.Set("Sec-Fetch-Site", "same-origin")
-	resp, err := v.browser.Do(req)
+	resp, err := v.do(req)
 	if err != nil {
 		return 0, err.Error()
 	}
@@ -43,28 +42,53 @@ func (v *Visitor) Open(req *http.Request) (int, string) {
 	return resp.StatusCode, string(Must(io.ReadAll(resp.Body))(v.t))
 }
 
+func (v *Visitor) do(req *http.Request) (*http.Response, error) {
+	req.Header.Set("Sec-Fetch-Site", "same-origin")
+	req.Header.Set("User-Agent", "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36")
+	return v.browser.Do(req)
+}
+
 func (v *Visitor) Get(path string) (int, string) {
 	v.t.Helper()
-	return v.Open(Must(http.NewRequest(http.MethodGet, "http://"+v.p.Address+path, nil))(v.t))
+	return v.Open(Must(http.NewRequest(http.MethodGet, v.base+path, nil))(v.t))
 }
 
 // LogIn submits the form with a token.
 func (v *Visitor) LogIn(token string) (int, string) {
+	v.t.Helper()
+	return v.Open(v.loginWith(token))
+}
+
+// Session submits the form with a token and returns the cookies of the session.
+func (v *Visitor) Session(token string) []*http.Cookie {
+	v.t.Helper()
+	login := v.loginWith(token)
+	v.browser.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	resp := Must(v.do(login))(v.t)
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusSeeOther {
+		v.t.Fatalf("the login is answered with %s", resp.Status)
+	}
+	return resp.Cookies()
+}
+
+// loginWith returns the request of the form with a token.
+func (v *Visitor) loginWith(token string) *http.Request {
 	v.t.Helper()
 	_, form := v.Get("/login")
 	csrf := CsrfField.FindStringSubmatch(form)
 	if csrf == nil {
 		v.t.Fatalf("the form has no token:\n%s", form)
 	}
-	login := Must(http.NewRequest(http.MethodPost, "http://"+v.p.Address+"/login", strings.NewReader(url.Values{"token": {token}, "csrf": {csrf[1]}}.Encode())))(v.t)
+	login := Must(http.NewRequest(http.MethodPost, v.base+"/login", strings.NewReader(url.Values{"token": {token}, "csrf": {csrf[1]}}.Encode())))(v.t)
 	login.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	return v.Open(login)
+	return login
 }
 
 // Secret returns the value of the cookie of the visitor's session.
 func (v *Visitor) Secret() string {
 	v.t.Helper()
-	for _, cookie := range v.browser.Jar.Cookies(Must(url.Parse("http://" + v.p.Address + "/console/"))(v.t)) {
+	for _, cookie := range v.browser.Jar.Cookies(Must(url.Parse(v.base + "/console/"))(v.t)) {
 		if !strings.HasSuffix(cookie.Name, "-theme") {
 			return cookie.Value
 		}

@@ -55,7 +55,6 @@ func TestConsole_ThePlaceInAChatIsKept(t *testing.T) {
 		t.Run(strconv.FormatInt(width, 10), func(t *testing.T) {
 			v.Browser.T = t
 			v.Resize(width, 844, false)
-			v.Run(`sessionStorage.clear()`)
 			v.Open(chat)
 			v.Do(Loads("#messages"))
 			v.WantText("line 129.")

@@ -62,7 +62,7 @@ func TestConsole_PicturesThatArriveLateMoveNothing(t *testing.T) {
 		v.Resize(width, 844, false)
 		for selector, address := range map[string]string{"#unread": chat, ".msg.found": chat + "?at=" + wanted} {
 			arrive := v.HoldPictures()
-			v.Run(`window.isLeft = true; location.assign(` + JsString(address) + `)`) // Open would wait for the pictures, too
+			v.Run(`window.isLeft = true; location.assign(` + JsString(v.Base+address) + `)`) // Open would wait for the pictures, too
 			v.WaitFor(`!window.isLeft && document.querySelector(` + JsString(selector) + `) && document.documentElement.matches(".js")`)
 			before := middleOf(v.Browser, selector)
 			arrive()

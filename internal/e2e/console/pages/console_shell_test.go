@@ -204,7 +204,7 @@ func logsOutElsewhere(t *testing.T, v Visited) {
 	t.Helper()
 	var others []*Visitor
 	for range 3 {
-		other := NewVisitor(t, v.Bridge)
+		other := NewVisitor(t, "http://"+v.Bridge.Address)
 		other.LogIn(TestToken)
 		others = append(others, other)
 	}
@@ -301,6 +301,7 @@ func TestConsole_TriesCallsWithTheVisitorsRights(t *testing.T) {
 	Say(t, v.Ben, v.Owner.PN(), "Hello")
 	v.WantStored(v.Ben, "Hello")
 	made := Must(v.Bridge.API.CreateToken(Within(t), client.NewToken{Name: "reader", Scopes: []bridge.Scope{bridge.ScopeRead}, Chats: []bridge.JID{bridge.JID(v.Ben.PN().String())}}))(t)
+	v.Open("/console/settings")
 	v.Do(Clicks(".rail-end [action='/console/logout'] button"))
 	v.LoggedOut()
 	v.Do(chromedp.SendKeys(chromedp.CSS("#token"), made.Secret+"\r"), Loads(".chat-list"))

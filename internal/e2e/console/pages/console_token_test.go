@@ -14,7 +14,7 @@ import (
 func TestConsole_ShowsATokenItsChatsAlone(t *testing.T) {
 	t.Parallel()
 	s := NewAgentScene(t)
-	visitor := NewVisitor(t, s.Process)
+	visitor := NewVisitor(t, "http://"+s.Process.Address)
 	if status, page := visitor.LogIn(s.Token); status != http.StatusOK || !strings.Contains(page, "Sam") || strings.Contains(page, "Kim") {
 		t.Errorf("the chats: %d\n%s", status, page)
 	}
@@ -35,7 +35,7 @@ func TestConsole_ShowsATokenItsChatsAlone(t *testing.T) {
 // has no secret.
 func survivesRestarts(t *testing.T, s AgentScene, visitor *Visitor) {
 	t.Helper()
-	operator := NewVisitor(t, s.Process)
+	operator := NewVisitor(t, "http://"+s.Process.Address)
 	operator.LogIn(TestToken)
 	inside := func(v *Visitor, want bool) {
 		t.Helper()

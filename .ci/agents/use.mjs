@@ -56,7 +56,7 @@ for (const [name, [independent, transport]] of Object.entries(ways)) {
   const { tools } = await client.listTools();
   const names = tools.map((tool) => tool.name);
   check(`${name}: tools`, ["status", "list_chats", "send_text"].every((tool) => names.includes(tool)), names);
-  check(`${name}: hints`, tools.every((tool) => tool.annotations.readOnlyHint !== ["send_text", "reply", "react", "send_file", "vote", "pin", "save_contact", "cancel_scheduled"].includes(tool.name)), JSON.stringify(tools.map((tool) => tool.annotations)));
+  check(`${name}: hints`, tools.every((tool) => tool.annotations.readOnlyHint !== ["send_text", "reply", "react", "send_file", "vote", "pin", "star", "save_contact", "cancel_scheduled"].includes(tool.name)), JSON.stringify(tools.map((tool) => tool.annotations)));
   const list = await call("list_chats");
   check(`${name}: one chat`, list.structured.untrusted.chats.length === 1 && list.structured.untrusted.chats[0].jid === mine, list.text);
   check(`${name}: the text says the same, shorter`, JSON.parse(list.text).untrusted.chats[0][0] === mine && list.text.length < JSON.stringify(list.structured).length, list.text);

@@ -3,8 +3,11 @@ package client
 import (
 	"context"
 	"io"
+	"mime"
 	"mime/multipart"
 	"net/http"
+	"net/url"
+	"path"
 	"slices"
 	"strings"
 	"unicode"
@@ -210,6 +213,19 @@ type AlbumItem struct {
 	Caption string           `json:"caption,omitempty"`
 	Convert bool             `json:"convert,omitempty"` // a video, into one that the apps play
 	File    io.Reader        `json:"-"`
+}
+
+// PictureOrVideo returns what a file or an address has for an album: a video if its name ends like a video's, otherwise
+// unknown.
+func PictureOrVideo(name string, unknown bridge.MediaType) bridge.MediaType {
+	if at, err := url.Parse(name); err == nil && at.Host != "" {
+		name = at.Path
+	}
+	extension := strings.ToLower(path.Ext(name))
+	if strings.HasPrefix(mime.TypeByExtension(extension), "video/") || strings.Contains(" .mp4 .m4v .mov .3gp .webm .mkv .avi ", " "+extension+" ") {
+		return bridge.MediaVideo
+	}
+	return unknown
 }
 
 // SentAlbum is an album that the network accepted. Sent is the message that announces it. One that is sent later has no

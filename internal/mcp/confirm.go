@@ -35,7 +35,7 @@ func (c call) confirm(ctx context.Context, out draft) error {
 	if !canAsk(c.req.ClientCapabilities()) {
 		return errCannotAsk
 	}
-	shown, err := json.Marshal([]any{c.req.Params.Name, out.message, out.upload, out.change})
+	shown, err := json.Marshal([]any{c.req.Params.Name, out.message, out.upload, out.album, out.change})
 	if err != nil {
 		return err
 	}

@@ -198,8 +198,8 @@ func TestTools_AreTakenByEveryModel(t *testing.T) {
 	if !reflect.DeepEqual(overHTTP, overStdio) {
 		t.Errorf("the tools differ: %+v over HTTP, %+v over standard output", overHTTP, overStdio)
 	}
-	if len(overHTTP) != len(calls())+8 {
-		t.Errorf("%d tools, want those that read, and 8 that send or change", len(overHTTP))
+	if len(overHTTP) != len(calls())+9 {
+		t.Errorf("%d tools, want those that read, and 9 that send or change", len(overHTTP))
 	}
 	for _, tool := range overHTTP {
 		if said := refusals(tool.InputSchema); said != nil {

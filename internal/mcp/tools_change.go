@@ -31,6 +31,13 @@ func (r registry) addChanges() {
 		}
 		return out, nil
 	})
+	addSend(r, "star", "Star", "Stars a message for the account alone, or removes its star.", func(in star) (draft, error) {
+		out := draft{lead: "Star", what: "a message", link: "in", about: in.MsgID, change: in}
+		if in.Off {
+			out.lead = "Remove the star of"
+		}
+		return out, nil
+	})
 	add(r, "save_contact", "Save a contact", "Saves a person's name in the account's address book, as it is on the phone.", true, call.saveContact)
 }
 
@@ -57,6 +64,19 @@ func (in pin) apply(ctx context.Context, api *client.Client, key string) (client
 		return api.Unpin(ctx, in.JID, in.MsgID, key)
 	}
 	return api.Pin(ctx, in.JID, in.MsgID, in.For, key)
+}
+
+type star struct {
+	toChat
+	MsgID string `json:"msgId"`
+	Off   bool   `json:"off,omitempty" jsonschema:"true removes the star"`
+}
+
+func (in star) apply(ctx context.Context, api *client.Client, key string) (client.Sent, error) {
+	if in.Off {
+		return api.Unstar(ctx, in.JID, in.MsgID, key)
+	}
+	return api.Star(ctx, in.JID, in.MsgID, key)
 }
 
 type saveContact struct {

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"path"
 	"slices"
+	"strings"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -70,12 +71,13 @@ type react struct {
 
 type sendFile struct {
 	toChat
-	URL      string `json:"url,omitempty" jsonschema:"a public http or https address to fetch the file from; or give data"`
-	Data     string `json:"data,omitempty" jsonschema:"the file in base64, at most 700 KiB; or give url"`
-	Type     string `json:"type" jsonschema:"image, video, audio or document"`
-	FileName string `json:"fileName,omitempty"`
-	Caption  string `json:"caption,omitempty"`
-	ViewOnce bool   `json:"viewOnce,omitempty" jsonschema:"an image or a video that the recipients see once"`
+	URL      string   `json:"url,omitempty" jsonschema:"a public http or https address to fetch the file from; or give data or urls"`
+	Data     string   `json:"data,omitempty" jsonschema:"the file in base64, at most 700 KiB; or give url or urls"`
+	URLs     []string `json:"urls,omitempty" jsonschema:"2 to 30 addresses of pictures and videos, sent as one album with one caption"`
+	Type     string   `json:"type" jsonschema:"image, video, audio or document; with urls, of those whose name does not end like a video's"`
+	FileName string   `json:"fileName,omitempty"`
+	Caption  string   `json:"caption,omitempty"`
+	ViewOnce bool     `json:"viewOnce,omitempty" jsonschema:"an image or a video that the recipients see once"`
 	timed
 	idempotent
 }
@@ -117,7 +119,7 @@ func (r registry) addSends() {
 		}
 		return out, nil
 	})
-	addSend(r, "send_file", "Send a file", "Sends a file to a chat.", composeFile)
+	addSend(r, "send_file", "Send a file", "Sends a file to a chat, or several pictures and videos as an album.", composeFile)
 	r.addChanges()
 	add(r, "cancel_scheduled", "Cancel a scheduled message", "Erases a message that list_scheduled shows, before it is sent.", true, call.cancelScheduled)
 }
@@ -126,6 +128,9 @@ func (r registry) addSends() {
 const maxFile = 700 << 10
 
 func composeFile(in sendFile) (draft, error) {
+	if len(in.URLs) > 0 {
+		return composeAlbum(in)
+	}
 	data, err := base64.StdEncoding.DecodeString(in.Data)
 	if err != nil {
 		return draft{}, bridge.Invalid("data must be base64, with its padding")
@@ -133,7 +138,7 @@ func composeFile(in sendFile) (draft, error) {
 	out := draft{key: in.Key, text: in.Caption}
 	switch {
 	case (in.URL == "") == (len(data) == 0):
-		return draft{}, bridge.Invalid("give the file as url or as data, one of them")
+		return draft{}, bridge.Invalid("give the file as url or as data, one of them, or several as urls")
 	case len(data) > maxFile:
 		return draft{}, bridge.Invalid("data has more than %d KiB: give a url", maxFile>>10)
 	case in.URL != "":
@@ -149,6 +154,27 @@ func composeFile(in sendFile) (draft, error) {
 	return out, nil
 }
 
+// composeAlbum composes an album of files that the bridge fetches.
+func composeAlbum(in sendFile) (draft, error) {
+	switch {
+	case in.URL != "" || in.Data != "":
+		return draft{}, bridge.Invalid("give urls alone, without url and data")
+	case in.ViewOnce || in.FileName != "":
+		return draft{}, bridge.Invalid("viewOnce and fileName are for one file: an album has neither")
+	}
+	album, listed := &client.Album{To: in.JID}, ""
+	for i, address := range in.URLs {
+		item := client.AlbumItem{URL: address, Type: client.PictureOrVideo(address, bridge.MediaType(in.Type))}
+		if i == 0 {
+			item.Caption = in.Caption
+		}
+		album.Items = append(album.Items, item)
+		listed += "\n" + capped(address, maxShort)
+	}
+	what := fmt.Sprintf("the album of %d pictures and videos", len(in.URLs))
+	return draft{key: in.Key, what: what, text: strings.TrimSpace(in.Caption + "\n" + listed), album: album}, nil
+}
+
 // fileName returns the name of a file that is sent.
 func fileName(in sendFile) string {
 	if at, err := url.Parse(in.URL); in.FileName == "" && err == nil {
@@ -157,7 +183,7 @@ func fileName(in sendFile) string {
 	return in.FileName
 }
 
-// draft is a message or a file that a tool sends. The person who confirms the send sees its
+// draft is a message, a file or an album that a tool sends. The person who confirms the send sees its
 // description, its text, and the message that it answers or reacts to.
 type draft struct {
 	chat    bridge.JID
@@ -167,6 +193,7 @@ type draft struct {
 	text    string
 	message client.Message
 	upload  *upload
+	album   *client.Album
 	change  change // instead of a message
 	lead    string // of the question to a person; empty for Send
 	link    string // between the description and the chat; empty for to
@@ -179,6 +206,8 @@ func (d draft) sentAt(at *bridge.Time) draft {
 		return d
 	case d.upload != nil:
 		d.upload.SendAt = at
+	case d.album != nil:
+		d.album.SendAt = at
 	default:
 		d.message = client.Later{Message: d.message, At: *at}
 	}
@@ -231,6 +260,10 @@ func (c call) send(ctx context.Context, out draft) (*sentAnswer, error) {
 		sent, err = out.change.apply(ctx, c.client, out.key)
 	case out.upload != nil:
 		sent, err = c.client.SendFile(ctx, out.upload.Upload, bytes.NewReader(out.upload.Data), out.key)
+	case out.album != nil:
+		var album client.SentAlbum
+		album, err = c.client.SendAlbum(ctx, *out.album, out.key)
+		sent = album.Sent
 	default:
 		sent, err = c.client.Send(ctx, out.message, out.key)
 	}

@@ -4,9 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"mime"
-	"net/url"
-	"path"
 	"strings"
 
 	"bridged/internal/bridge"
@@ -64,7 +61,8 @@ func (a Album) open(album *client.Album, from int, use func() error) error {
 		return use()
 	}
 	name := a.Files[from]
-	item := client.AlbumItem{Type: kindOf(name), Convert: a.Convert && kindOf(name) == bridge.MediaVideo}
+	kind := client.PictureOrVideo(name, bridge.MediaImage)
+	item := client.AlbumItem{Type: kind, Convert: a.Convert && kind == bridge.MediaVideo}
 	if from == 0 {
 		item.Caption = a.Caption
 	}
@@ -82,16 +80,4 @@ func (a Album) open(album *client.Album, from int, use func() error) error {
 
 func isAddress(name string) bool {
 	return strings.HasPrefix(name, "http://") || strings.HasPrefix(name, "https://")
-}
-
-// kindOf returns what a file is by its name: a video or, if that is not certain, an image.
-func kindOf(name string) bridge.MediaType {
-	if at, err := url.Parse(name); isAddress(name) && err == nil {
-		name = at.Path
-	}
-	extension := strings.ToLower(path.Ext(name))
-	if strings.HasPrefix(mime.TypeByExtension(extension), "video/") || strings.Contains(" .mp4 .m4v .mov .3gp .webm .mkv .avi ", " "+extension+" ") {
-		return bridge.MediaVideo
-	}
-	return bridge.MediaImage
 }

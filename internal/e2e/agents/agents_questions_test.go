@@ -32,11 +32,14 @@ func TestAgents_QuestionsCanBeJudged(t *testing.T) {
 		{"reply", map[string]any{"msgId": s.Hello, "text": "the words"}, []string{"this reply to “Sam”", "the message of “Sam” (" + sam + "): “hello [U+202E]kcatta", "the words"}},
 		{"react", map[string]any{"msgId": s.Hello, "emoji": "👍"}, []string{"the reaction 👍 to “Sam”", "“hello [U+202E]kcatta"}},
 		{"pin", map[string]any{"msgId": s.Hello, "for": "30d"}, []string{"Pin a message for 30d in “Sam” (" + sam + ")?", "“hello [U+202E]kcatta"}},
+		{"star", map[string]any{"msgId": s.Hello}, []string{"Star a message in “Sam” (" + sam + ")?", "“hello [U+202E]kcatta"}},
+		{"star", map[string]any{"msgId": s.Hello, "off": true}, []string{"Remove the star of a message in “Sam” (" + sam + ")?"}},
 		{"save_contact", map[string]any{"name": "Sam K."}, []string{"Save the name “Sam K.” in the address book for “Sam” (" + sam + ")?"}},
 		{"vote", map[string]any{"msgId": s.Hello, "options": []string{"Sunday"}}, []string{"Send the vote “Sunday” to “Sam” (" + sam + ")?"}},
 		{"send_file", map[string]any{"type": "document", "data": "aGk=", "fileName": "invoice.pdf", "caption": "see"}, []string{"the document “invoice.pdf” of 2 bytes to “Sam”", "\n\nsee"}},
 		{"send_file", map[string]any{"type": "image", "url": "https://example.org/a/route.jpg"}, []string{"the image “route.jpg” from https://example.org/a/route.jpg to “Sam”"}},
 		{"send_file", map[string]any{"type": "image", "data": "aGk=", "fileName": "me.jpg", "viewOnce": true}, []string{"the image “me.jpg” of 2 bytes (to be seen once) to “Sam”"}},
+		{"send_file", map[string]any{"type": "image", "urls": []string{"https://example.org/a.jpg", "https://example.org/b.mp4"}, "caption": "see"}, []string{"the album of 2 pictures and videos to “Sam”", "\n\nsee\n", "\nhttps://example.org/a.jpg\nhttps://example.org/b.mp4"}},
 	} {
 		c.arguments["jid"], asked = sam, ""
 		if text, isError := a.Call(c.tool, c.arguments); !isError || !strings.Contains(text, "did not confirm") {

@@ -20,7 +20,7 @@ import (
 
 func TestAgents_ReadAndWriteTheirChatsAlone(t *testing.T) {
 	t.Parallel()
-	s := NewAgentScene(t)
+	s := NewAgentScene(t, "MCP_SENDS_PER_MINUTE=20")
 	a := Must(Connect(s.Process, t, s.Token, nil))(t)
 	sam, kim := s.Sam.PN().String(), s.Kim.PN().String()
 	a.Want("status", nil, `"scopes":["read","send"]`, s.Owner.PN().String())
@@ -43,7 +43,7 @@ func TestAgents_ReadAndWriteTheirChatsAlone(t *testing.T) {
 		"get_chat": {"jid": kim}, "list_messages": {"jid": kim}, "get_message_context": {"jid": kim, "msgId": "X"}, "get_media": {"jid": kim, "msgId": "X"},
 		"send_text": {"jid": kim, "text": "the owner's secrets"}, "reply": {"jid": kim, "msgId": "X", "text": "x"}, "react": {"jid": kim, "msgId": "X", "emoji": "👍"},
 		"send_file": {"jid": kim, "type": "document", "data": "aGk=", "fileName": "x.txt"}, "list_scheduled": {"chat": kim},
-		"vote": {"jid": kim, "msgId": "X", "options": []string{"Sunday"}}, "pin": {"jid": kim, "msgId": "X", "for": "24h"},
+		"vote": {"jid": kim, "msgId": "X", "options": []string{"Sunday"}}, "pin": {"jid": kim, "msgId": "X", "for": "24h"}, "star": {"jid": kim, "msgId": "X"},
 	} {
 		if text, isError := a.Call(tool, arguments); !isError || !strings.Contains(text, "there is no chat") {
 			t.Errorf("%s outside: %s", tool, text)
@@ -60,6 +60,12 @@ func TestAgents_ReadAndWriteTheirChatsAlone(t *testing.T) {
 	a.Want("pin", map[string]any{"jid": sam, "msgId": s.Hello, "for": "7d"})
 	a.Want("list_messages", map[string]any{"jid": sam, "pinned": true}, s.Hello)
 	a.Want("pin", map[string]any{"jid": sam, "msgId": s.Hello, "for": "off"})
+	a.Want("star", map[string]any{"jid": sam, "msgId": s.Hello}, `"msgId"`)
+	a.Want("list_messages", map[string]any{"jid": sam, "starred": true}, s.Hello)
+	a.Want("star", map[string]any{"jid": sam, "msgId": s.Hello, "off": true}, `"msgId"`)
+	if text := a.Want("list_messages", map[string]any{"jid": sam, "starred": true}); strings.Contains(text, s.Hello) {
+		t.Errorf("the star is still there: %s", text)
+	}
 	poll := Must(s.Sam.SendPoll(Within(t), s.Owner.PN(), "When?", []string{"Saturday", "Sunday"}, 1))(t)
 	Eventually(t, func() error { _, err := s.Process.API.Message(Within(t), bridge.JID(sam), poll); return err })
 	a.Want("vote", map[string]any{"jid": sam, "msgId": poll, "options": []string{"Sunday"}}, `"msgId"`)

@@ -14,7 +14,7 @@ func TestAccess_LimitedTokensShowTheirRights(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, func(o *console.Options) { o.EnableSend = true })
 	s.try("brt_LIMITED").want(t, http.StatusSeeOther, "/console/")
-	const limits = "You can read one chat. Your token doesn’t allow sending."
+	const limits = "You have access to one chat. Your token doesn’t allow sending."
 	first := s.get("/console/chats").want(t, http.StatusOK, "")
 	if !strings.Contains(first.body, limits) || !strings.Contains(first.body, `action="/console/logout"`) {
 		t.Errorf("the first page:\n%s", first.body)

@@ -218,7 +218,7 @@ func TestSearch_UnderstandsOperators(t *testing.T) {
 	if !strings.Contains(page, "Haupt<mark>straße</mark>") || strings.Count(page, `class="term"`) != 5 {
 		t.Errorf("the page is\n%s", page)
 	}
-	if page = s.get("/console/search?q=" + url.QueryEscape("from:ad x")).body; !strings.Contains(page, "More than one person matches") || !strings.Contains(page, "Adam") {
+	if page = s.get("/console/search?q=" + url.QueryEscape("from:ad x")).body; !strings.Contains(page, "Which person called") || !strings.Contains(page, "Adam") {
 		t.Errorf("two of a name: the page is\n%s", page)
 	}
 	asked = ""

@@ -251,7 +251,7 @@ func TestForward_SendsWithAKeyEach(t *testing.T) {
 	s.do(http.MethodPost, path, url.Values{"to": {club}}).want(t, http.StatusForbidden, "")
 	s.header.Set("Accept", "application/json")
 	fails = ""
-	if got := s.do(http.MethodPost, path, form).want(t, http.StatusOK, ""); !strings.Contains(got.body, "Forwarded to 2 chats.") {
+	if got := s.do(http.MethodPost, path, form).want(t, http.StatusOK, ""); !strings.Contains(got.body, "Forwarded to 2 chats") {
 		t.Errorf("the script is answered %s", got.body)
 	}
 }

@@ -183,7 +183,7 @@ func TestImport_IsFollowed(t *testing.T) {
 	t.Parallel()
 	states := map[string][]string{
 		`"state":"running","error":null`:                            {`max="40" value="30"`, "30 of 40 messages", "You can leave this page"},
-		`"state":"done","error":null,"removable":1180`:              {"Remove 1\u202f180 messages?", `href="` + gracePath + `"`, "1 name stays as it is", "2 lines may have been read wrongly, or left out.", "Line 12", "&lt;b&gt;1/13/25", "It is much older."},
+		`"state":"done","error":null,"removable":1180`:              {"Remove 1\u202f180 messages?", `href="` + gracePath + `"`, "1 name doesn’t belong to a contact yet.", "2 lines may have been misread or left out.", "Line 12", "&lt;b&gt;1/13/25", "It is much older."},
 		`"state":"undoing","error":null,"removed":5`:                {`max="20" value="5"`, "5 messages removed"},
 		`"state":"undone","error":null,"removed":1`:                 {"Import undone", "1 message was removed."},
 		`"state":"cancelled","error":"x","removable":0`:             {"It removes no messages"},
@@ -292,7 +292,7 @@ func TestImport_ChatIsForReading(t *testing.T) {
 	s.logIn()
 	page := s.get("/console/chats/"+url.PathEscape(chat)).want(t, http.StatusOK, "").body
 	page += s.get("/console/chats/"+url.PathEscape(chat)+"/messages/EXPORT-1/menu").want(t, http.StatusOK, "").body
-	for _, want := range []string{"for reading only", "<bdi>Olga</bdi>", `title="imported from an export"`, `<p class="hint">Imported chat</p>`, "/forward"} {
+	for _, want := range []string{"You can only read it.", "<bdi>Olga</bdi>", `title="imported"`, `<p class="hint">Imported chat</p>`, "/forward"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %s\n%s", want, page)
 		}

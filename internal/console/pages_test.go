@@ -189,13 +189,13 @@ func TestSendFile_SeveralAreAnAlbum(t *testing.T) {
 		!strings.Contains(done[0].body, `[{"part":"file1","type":"image","caption":"look"},{"part":"file2","type":"video"}]`) || !strings.Contains(done[0].body, "M0") || !strings.Contains(done[0].body, "2026-12-01T08:30:00.000Z") {
 		t.Errorf("sent %+v", done)
 	}
-	if page := upload(strings.Repeat("image ", bridge.MaxAlbum+1), "a.png").want(t, http.StatusBadRequest, "").body; !strings.Contains(page, "at most 30 pictures and videos") {
+	if page := upload(strings.Repeat("image ", bridge.MaxAlbum+1), "a.png").want(t, http.StatusBadRequest, "").body; !strings.Contains(page, "up to 30 photos and videos") {
 		t.Error(page)
 	}
 	for said, want := range map[string]string{
 		"items[1]: the file is text/plain": "“b.mp4”: WhatsApp can’t show this file.",
 		"items[7]: the file is text/plain": ">WhatsApp can’t show this file.",
-		"the network accepted 1 of the 2 pictures and videos of the album, and then: the file is text/plain; a call with the same Idempotency-Key sends the rest": "1 of 2 pictures and videos was sent. Trying again sends the rest.",
+		"the network accepted 1 of the 2 pictures and videos of the album, and then: the file is text/plain; a call with the same Idempotency-Key sends the rest": "1 of 2 photos and videos was sent. Trying again sends the rest.",
 	} {
 		status, reply = http.StatusBadRequest, `{"error":"`+said+`","code":"unsupported_media"}`
 		if page := upload("image video", "a.png", "b.mp4").want(t, http.StatusBadRequest, "").body; !strings.Contains(page, want) {

@@ -46,7 +46,7 @@ func TestChat_ShowsMetadataOfMessages(t *testing.T) {
 	page := s.get("/console/chats/"+grace).want(t, http.StatusOK, "")
 	for what, count := range map[string]int{
 		"Boots &lt;half price&gt;": 1, "From an ad<": 1, "From an ad or another app": 1, `href="https://fb.me/abc"`: 1, `src="` + strings.ReplaceAll(picture, "+", "&#43;") + `"`: 1, "javascript:": 0, "text/html;base64": 0,
-		`class="album-part"`: 2, "Album: 2 pictures, 1 video (2 of 3 here)": 1, `<li class="msg in`: 7, `id="m-ONE"`: 1, "the first one": 1, `id="m-ALIEN"`: 1,
+		`class="album-part"`: 2, "Album: 2 photos, 1 video (2 of 3 here)": 1, `<li class="msg in`: 7, `id="m-ONE"`: 1, "the first one": 1, `id="m-ALIEN"`: 1,
 		"Going: 2 and 3 guests": 1, "Not going": 0, "added by <bdi>Grace</bdi>": 1, "pinned until": 1, `title="kept"`: 1,
 	} {
 		if got := strings.Count(page.body, what); got != count {

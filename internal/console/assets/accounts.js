@@ -13,7 +13,7 @@ async function stateOf(link) {
     const response = await fetch(new URL("account", link.href), { headers: { Accept: "application/json" }, signal: AbortSignal.timeout(timeout) });
     const answer = response.ok && (await response.json());
     if (typeof answer.loggedIn !== "boolean") return { tone: "bad", word: "Can’t be reached" };
-    if (!answer.loggedIn) return { tone: "", word: "Running, not logged in" };
+    if (!answer.loggedIn) return { tone: "", word: "Not logged in" };
     return { tone: answer.tone || "", word: answer.word || "Running" };
   } catch {
     return { tone: "bad", word: "Can’t be reached" };

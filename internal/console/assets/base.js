@@ -79,7 +79,7 @@ export async function loadChanges(path) {
 export async function load(path, signal) {
   const response = await fetch(path, { headers: { Accept: "text/html" }, signal });
   if (response.redirected && response.url.startsWith(new URL("../login", location.origin + root).href)) location.reload();
-  if (!response.ok) throw new Error("The page couldn’t be loaded.");
+  if (!response.ok) throw new Error("This couldn’t be loaded. Try again.");
   return new DOMParser().parseFromString(await response.text(), "text/html");
 }
 

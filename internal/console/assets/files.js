@@ -49,7 +49,7 @@ const isVideo = (file) => file.type.startsWith("video/");
 // numberOf says how many pictures and videos files are.
 function numberOf(files) {
   const videos = files.filter(isVideo).length;
-  const words = [[files.length - videos, "picture"], [videos, "video"]];
+  const words = [[files.length - videos, "photo"], [videos, "video"]];
   return words.filter(([n]) => n).map(([n, noun]) => `${n} ${noun}${n === 1 ? "" : "s"}`).join(" and ");
 }
 
@@ -142,7 +142,7 @@ function shareCaption(albums) {
   for (const row of rows.keys()) find("[name=caption]", row).hidden = albums.flat().includes(row);
   const files = [...rows].filter(([row]) => row.fitsAlbum).map(([, file]) => file);
   const isWhole = albums.length && albums[0].length === files.length;
-  find(".hint", box).textContent = `${numberOf(files)} are sent ${isWhole ? "together, as an album" : `as several messages, because an album has at most ${mostParts}, with ${sizeOf(most)} together`}.`;
+  find(".hint", box).textContent = isWhole ? `${numberOf(files)}, sent together as an album.` : `${numberOf(files)}, sent as several messages. An album can have ${mostParts} of them, and ${sizeOf(most)} in all.`;
 }
 
 // option shows an option if it suits the files.

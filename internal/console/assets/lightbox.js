@@ -11,7 +11,7 @@ function show(link) {
   const { id, view, sender, when } = link.dataset;
   shown = id;
   const path = link.getAttribute("href");
-  const noun = view === "video" ? "Video" : "Picture";
+  const noun = view === "video" ? "Video" : "Photo";
   viewer.setAttribute("aria-label", `${noun}: ${sender}, ${when}`);
   part("sender").textContent = sender;
   part("when").textContent = when;
@@ -40,7 +40,7 @@ function failing(element, noun) {
 }
 
 function pictureOf(path) {
-  const picture = failing(Object.assign(new Image(), { src: path, alt: "Picture" }), "picture");
+  const picture = failing(Object.assign(new Image(), { src: path, alt: "Photo" }), "photo");
   picture.addEventListener("click", () => picture.classList.toggle("zoomed"));
   return picture;
 }

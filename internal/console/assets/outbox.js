@@ -206,7 +206,7 @@ if (visitor) {
 const logsOut = (event) => event.target.getAttribute("action") === root + "logout";
 document.addEventListener("submit", (event) => {
   if (!logsOut(event) || !items.size || !event.submitter) return;
-  event.submitter.dataset.ask = items.size === 1 ? "One message has not been sent yet. Log out and delete it?" : `${items.size} messages have not been sent yet. Log out and delete them?`;
+  event.submitter.dataset.ask = items.size === 1 ? "One message hasn’t been sent yet. Log out and delete it?" : `${items.size} messages haven’t been sent yet. Log out and delete them?`;
 }, true);
 document.addEventListener("submit", (event) => {
   if (!logsOut(event) || event.defaultPrevented) return;

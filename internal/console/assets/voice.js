@@ -64,7 +64,7 @@ function play(path) {
   }
   audio.playbackRate = speed();
   audio.play().catch((failure) => {
-    if (failure.name !== "AbortError") toast("This sound can’t be played here. Download it from the message’s menu.", true);
+    if (failure.name !== "AbortError") toast("This audio can’t be played here. Download it from its menu.", true);
     paintAll();
   });
   soundsOf(path).forEach((sound) => wave(sound));

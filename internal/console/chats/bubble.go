@@ -185,7 +185,7 @@ func quoteOf(chat bridge.JID, m bridge.Message, n names.Names) *quote {
 	case !q.IsClaim():
 		shown.Path = jump(chat, q.MsgID)
 	case q.MessageType == bridge.TypeUnknown && q.Content == "":
-		shown.Text = "A message that is not stored here"
+		shown.Text = "Original message isn’t available"
 	default:
 		shown.Claim = claimOf(*q, chat)
 	}
@@ -199,13 +199,13 @@ func quoteOf(chat bridge.JID, m bridge.Message, n names.Names) *quote {
 func claimOf(q bridge.Quoted, chat bridge.JID) string {
 	switch {
 	case q.ChatJID.Server() == bridge.ServerBroadcast:
-		return "from a status, as quoted by the sender"
+		return "From a status, as the sender quotes it"
 	case q.ChatJID.IsGroup() && q.ChatJID != chat:
-		return "from a group, as quoted by the sender"
+		return "From a group, as the sender quotes it"
 	case q.ChatJID != chat:
-		return "from another chat, as quoted by the sender"
+		return "From another chat, as the sender quotes it"
 	}
-	return "not stored here, as quoted by the sender"
+	return "Original message isn’t available"
 }
 
 var ticks = map[bridge.Delivery]Tick{

@@ -13,10 +13,10 @@ func TestQuote_MarksClaims(t *testing.T) {
 	const chat, alan, club bridge.JID = "15550100101@s.whatsapp.net", "15550100102@s.whatsapp.net", "120363000000000000@g.us"
 	for want, quoted := range map[quote]bridge.Quoted{
 		{JID: alan, Sender: "Alan", Text: "hello", Path: jump(chat, "Q")}:                               {Origin: bridge.QuoteStored, ChatJID: chat},
-		{JID: alan, Sender: "Alan", Text: "hello", Claim: "not stored here, as quoted by the sender"}:   {Origin: bridge.QuoteEmbedded, ChatJID: chat},
-		{JID: alan, Sender: "Alan", Text: "hello", Claim: "from a group, as quoted by the sender"}:      {Origin: bridge.QuoteEmbedded, ChatJID: club},
-		{JID: alan, Sender: "Alan", Text: "hello", Claim: "from a status, as quoted by the sender"}:     {Origin: bridge.QuoteEmbedded, ChatJID: "status@broadcast"},
-		{JID: alan, Sender: "Alan", Text: "hello", Claim: "from another chat, as quoted by the sender"}: {Origin: bridge.QuoteEmbedded},
+		{JID: alan, Sender: "Alan", Text: "hello", Claim: "Original message isn’t available"}:           {Origin: bridge.QuoteEmbedded, ChatJID: chat},
+		{JID: alan, Sender: "Alan", Text: "hello", Claim: "From a group, as the sender quotes it"}:      {Origin: bridge.QuoteEmbedded, ChatJID: club},
+		{JID: alan, Sender: "Alan", Text: "hello", Claim: "From a status, as the sender quotes it"}:     {Origin: bridge.QuoteEmbedded, ChatJID: "status@broadcast"},
+		{JID: alan, Sender: "Alan", Text: "hello", Claim: "From another chat, as the sender quotes it"}: {Origin: bridge.QuoteEmbedded},
 	} {
 		quoted.MsgID, quoted.SenderJID, quoted.PushName, quoted.MessageType, quoted.Content = "Q", alan, "Alan", bridge.TypeText, "hello"
 		if got := quoteOf(chat, bridge.Message{Quoted: &quoted}, names.Names{Known: map[bridge.JID]string{}}); *got != want {
@@ -24,7 +24,7 @@ func TestQuote_MarksClaims(t *testing.T) {
 		}
 	}
 	empty := bridge.Quoted{MsgID: "Q", MessageType: bridge.TypeUnknown, Origin: bridge.QuoteEmbedded}
-	if got := quoteOf(chat, bridge.Message{Quoted: &empty}, names.Names{Known: map[bridge.JID]string{}}); got.Text != "A message that is not stored here" || got.Sender != "" {
+	if got := quoteOf(chat, bridge.Message{Quoted: &empty}, names.Names{Known: map[bridge.JID]string{}}); got.Text != "Original message isn’t available" || got.Sender != "" {
 		t.Errorf("without a copy: %+v", *got)
 	}
 }

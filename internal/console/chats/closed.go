@@ -20,9 +20,9 @@ func closedTo(req *frame.Request, chat bridge.Chat) (c closed, err error) {
 	c.Chat = chat.JID
 	switch {
 	case chat.JID.IsImport():
-		c.Why = "This chat was imported from an export, so it’s for reading only."
+		c.Why = "This chat comes from an export. You can only read it."
 	case chat.JID.IsInterop():
-		c.Why = "This person is on another messenger. You can read what they write, and answer on your phone."
+		c.Why = "This person is on another messenger. Answer them on your phone."
 	case !req.Sends():
 		c.Why = req.NoSending()
 	case chat.IsGroup:

@@ -140,9 +140,9 @@ func Forward(req *frame.Request) error {
 		return partlyForwarded(req, form, len(chosen), failed, reasons)
 	}
 	if len(chosen) == 1 {
-		return req.Done(nil, "Forwarded.", view.ChatPath(chosen[0]))
+		return req.Done(nil, "Forwarded", view.ChatPath(chosen[0]))
 	}
-	return req.Done(nil, "Forwarded to "+view.Number(len(chosen))+" chats.", view.ChatPath(req.Chat))
+	return req.Done(nil, "Forwarded to "+view.Number(len(chosen))+" chats", view.ChatPath(req.Chat))
 }
 
 // partlyForwarded lists the failed chats with their errors. They stay chosen.

@@ -36,7 +36,7 @@ type galleryTab struct {
 }
 
 var galleryTabs = []galleryTab{
-	{"pictures", "Pictures & videos", bridge.TypeMedia, "No pictures or videos yet"},
+	{"pictures", "Photos & videos", bridge.TypeMedia, "No photos or videos yet"},
 	{"files", "Files", string(bridge.MediaDocument), "No files yet"},
 	{"links", "Links", bridge.TypeLink, "No links yet"},
 }

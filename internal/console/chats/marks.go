@@ -112,7 +112,7 @@ var marks = map[string]struct {
 }{
 	"unpin":  {(*client.Client).Unpin, "Unpinned"},
 	"star":   {(*client.Client).Star, "Starred"},
-	"unstar": {(*client.Client).Unstar, "Star removed"},
+	"unstar": {(*client.Client).Unstar, "Unstarred"},
 }
 
 // Mark changes a mark of a message by a button in its menu. The button's name says how, and its value is the id

@@ -104,7 +104,7 @@ func (p *searchPage) find(req *frame.Request, limit int, cursor string) error {
 	case len(p.Unclear) > 0:
 		return nil
 	case !q.IsNarrow():
-		p.Wants = "Add a word, a chat, a person or a kind to search within these days."
+		p.Wants = "Add a word, a chat, a person or a kind of message to search in these days."
 		return nil
 	}
 	return p.findMessages(req, q)

@@ -154,7 +154,7 @@ func MarkRead(req *frame.Request) error {
 // Transcribe requests a transcript. The page shows it when it arrives.
 func Transcribe(req *frame.Request) error {
 	asked, err := req.API.Transcribe(req.Context(), req.Chat, req.PostForm.Get("id"))
-	text := "This will be transcribed"
+	text := "Transcribing…"
 	switch {
 	case asked.Transcript != nil:
 		text = ""
@@ -194,7 +194,7 @@ func SendFile(req *frame.Request) error {
 // video.
 func sendAlbum(req *frame.Request, fields url.Values, first frame.File, kinds []string) error {
 	if len(kinds) > bridge.MaxAlbum {
-		return frame.Refused(http.StatusBadRequest, fmt.Sprintf("An album has at most %d pictures and videos.", bridge.MaxAlbum))
+		return frame.Refused(http.StatusBadRequest, fmt.Sprintf("An album can have up to %d photos and videos.", bridge.MaxAlbum))
 	}
 	files := albumFiles{arrived: []frame.File{first}}
 	at, err := laterIn(req, fields)

@@ -36,14 +36,14 @@ var stateChanges = map[string]struct {
 	done   string
 }{
 	"pin":       {change: client.ChatChange{Pinned: new(true)}, done: "Pinned"},
-	"unpin":     {change: client.ChatChange{Pinned: new(false)}, done: "No longer pinned"},
+	"unpin":     {change: client.ChatChange{Pinned: new(false)}, done: "Unpinned"},
 	"archive":   {change: client.ChatChange{Archived: new(true)}, done: "Archived"},
-	"unarchive": {change: client.ChatChange{Archived: new(false)}, done: "Moved out of the archive"},
+	"unarchive": {change: client.ChatChange{Archived: new(false)}, done: "Unarchived"},
 	"unread":    {change: client.ChatChange{Unread: new(true)}, done: "Marked as unread"},
 	"mute-8h":   {mute: 8 * time.Hour, done: "Muted for 8 hours"},
 	"mute-week": {mute: 7 * 24 * time.Hour, done: "Muted for a week"},
 	"mute":      {change: client.ChatChange{MutedUntil: new(bridge.MutedForever())}, done: "Muted"},
-	"unmute":    {change: client.ChatChange{MutedUntil: new(bridge.Time{})}, done: "No longer muted"},
+	"unmute":    {change: client.ChatChange{MutedUntil: new(bridge.Time{})}, done: "Unmuted"},
 }
 
 // ChangeChatState pins, archives, mutes, labels or marks a chat on all devices of the account.
@@ -72,9 +72,9 @@ func ChangeChatState(req *frame.Request) error {
 func EraseChat(req *frame.Request) error {
 	switch req.PostForm.Get("erase") {
 	case "clear":
-		return req.Done(req.API.ClearChat(req.Context(), req.Chat, true, req.Key()), "The chat was cleared.", view.ChatPath(req.Chat))
+		return req.Done(req.API.ClearChat(req.Context(), req.Chat, true, req.Key()), "Chat cleared", view.ChatPath(req.Chat))
 	case "delete":
-		return req.Done(req.API.DeleteChat(req.Context(), req.Chat, req.Key()), "The chat was deleted.", view.Root+"/chats")
+		return req.Done(req.API.DeleteChat(req.Context(), req.Chat, req.Key()), "Chat deleted", view.Root+"/chats")
 	}
 	return frame.Refused(http.StatusBadRequest, "Something is missing in the form. Reload the page, then try again.")
 }

@@ -34,9 +34,9 @@ const (
 )
 
 var searchKinds = []kind{
-	{"pictures", "Pictures", string(bridge.MediaImage), []string{"picture", "image", "images", "photo", "photos"}},
+	{"pictures", "Photos", string(bridge.MediaImage), []string{"picture", "image", "images", "photo", "photos"}},
 	{"videos", "Videos", string(bridge.MediaVideo), []string{"video"}},
-	{"sound", "Voice and sound", string(bridge.MediaAudio), []string{"sounds", "voice", "audio"}},
+	{"sound", "Audio", string(bridge.MediaAudio), []string{"sounds", "voice", "audio"}},
 	{"files", "Files", string(bridge.MediaDocument), []string{"file", "document", "documents"}},
 	{"links", "Links", bridge.TypeLink, []string{"link"}},
 	{"stickers", "Stickers", string(bridge.MediaSticker), []string{"sticker"}},

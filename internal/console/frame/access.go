@@ -74,7 +74,7 @@ func (site *Site) noSending(token bridge.Token) string {
 	case !token.Allows(bridge.ScopeSend):
 		return "Your token doesn’t allow sending."
 	case !site.options.EnableSend && token.Chats == nil && token.Allows(bridge.ScopeManage):
-		return "Sending is off. To write from here, start bridged with ENABLE_SEND=true."
+		return "Sending is off. The overview says how to turn it on."
 	case !site.options.EnableSend:
 		return "Sending is turned off on this bridge."
 	}
@@ -115,9 +115,9 @@ func readable(token bridge.Token) string {
 	case !token.Allows(bridge.ScopeRead):
 		return "Your token doesn’t allow reading chats."
 	case token.Chats == nil:
-		return "You can read all chats."
+		return "You have access to all chats."
 	case len(token.Chats) == 1:
-		return "You can read one chat."
+		return "You have access to one chat."
 	}
-	return fmt.Sprintf("You can read %s chats.", view.InWords(len(token.Chats)))
+	return fmt.Sprintf("You have access to %s chats.", view.InWords(len(token.Chats)))
 }

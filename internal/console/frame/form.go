@@ -15,7 +15,7 @@ import (
 const MaxChoice = 1 << 10
 
 // ErrLongChoice refuses names over MaxChoice.
-var ErrLongChoice = Titled(http.StatusBadRequest, "That’s too long", "A name has at most 1,024 bytes. Enter the name, phone number or JID of a chat, and separate several with semicolons.")
+var ErrLongChoice = Titled(http.StatusBadRequest, "That’s too long", "Enter the name or number of a chat. Separate several with semicolons.")
 
 // Form has the values of a form and the errors of its fields.
 type Form struct {

@@ -75,14 +75,14 @@ func (site *Site) LogIn(w http.ResponseWriter, r *http.Request) {
 // refused, because many people may share an address.
 func (site *Site) refuseToken(w http.ResponseWriter, r *http.Request) {
 	if !site.logins.Exceeds(r, site.now()) {
-		site.loginForm(w, r, http.StatusForbidden, "That token isn’t valid for this bridge. Check it against BRIDGE_TOKEN in the bridge’s configuration.")
+		site.loginForm(w, r, http.StatusForbidden, "That token isn’t right. Check it, then try again.")
 		return
 	}
 	if !bridge.Sleep(r.Context(), slowTime) {
 		return
 	}
 	w.Header().Set("Retry-After", strconv.Itoa(int(tryTime.Seconds())))
-	site.loginForm(w, r, http.StatusTooManyRequests, "That token isn’t valid, and there have been too many attempts from your address. Wait a minute, then try again.")
+	site.loginForm(w, r, http.StatusTooManyRequests, "That token isn’t right, and there were too many attempts. Wait a minute, then try again.")
 }
 
 func isFormOf(r *http.Request) bool {

@@ -134,12 +134,12 @@ func chatCalled(req *frame.Request, text string) (_ bridge.JID, wrong string, _ 
 	case len(found) == 1:
 		return found[0].JID, "", nil
 	case len(found) > 1:
-		return "", "More than one chat is called “" + text + "”. Choose one from the list, or enter its JID.", nil
+		return "", "More than one chat is called “" + text + "”. Choose one from the list.", nil
 	}
 	if phone, err := bridge.ParsePhone(text); err == nil {
 		return bridge.PhoneJID(phone), "", nil
 	}
-	return "", "There’s no chat called “" + text + "”. Choose one from the list, or enter a phone number or a JID.", nil
+	return "", "There’s no chat called “" + text + "”. Choose one from the list, or enter a phone number.", nil
 }
 
 // Like returns chats whose names or numbers contain a text, then people without a chat.

@@ -163,7 +163,7 @@ func SetTimer(req *frame.Request) error {
 	}
 	err = req.API.UpdateChat(req.Context(), req.Chat, client.ChatChange{Expiration: new(uint32(seconds))}, req.Key())
 	if err == nil {
-		return req.Done(err, "Saved.", view.PersonPath(req.Chat))
+		return req.Done(err, "Saved", view.PersonPath(req.Chat))
 	}
 	f, status, err := faultOf(req, "timer", err)
 	if err != nil {
@@ -174,9 +174,9 @@ func SetTimer(req *frame.Request) error {
 
 // BlockPerson blocks or unblocks a person. The form shows a refusal.
 func BlockPerson(req *frame.Request) error {
-	ctx, change, text := req.Context(), req.API.Block, "Blocked."
+	ctx, change, text := req.Context(), req.API.Block, "Blocked"
 	if req.PostForm.Get("action") == "unblock" {
-		change, text = req.API.Unblock, "Unblocked."
+		change, text = req.API.Unblock, "Unblocked"
 	}
 	err := change(ctx, req.Chat, req.Key())
 	if err == nil {
@@ -192,9 +192,9 @@ func BlockPerson(req *frame.Request) error {
 // SavePerson saves a person's name in the address book, or removes the person from it if the name is empty.
 // The form shows a refusal.
 func SavePerson(req *frame.Request) error {
-	name, text := strings.TrimSpace(req.PostForm.Get("name")), "Saved."
+	name, text := strings.TrimSpace(req.PostForm.Get("name")), "Saved"
 	if name == "" {
-		text = "Removed from your contacts."
+		text = "Removed from your contacts"
 	}
 	err := req.API.SaveName(req.Context(), req.Chat, bridge.ContactName{Full: name}, req.Key())
 	if err == nil {

@@ -258,7 +258,7 @@ func ChangeGroup(req *frame.Request) error {
 	if err == nil {
 		_, err = req.API.ChangeGroup(req.Context(), req.Chat, patch, req.Key())
 	}
-	return groupDone(req, err, req.PostForm.Get("form"), "Changes saved.", patch)
+	return groupDone(req, err, req.PostForm.Get("form"), "Changes saved", patch)
 }
 
 // groupDone ends an action on a group's page. The form shows a refusal.
@@ -275,8 +275,8 @@ func groupDone(req *frame.Request, err error, form, text string, typed bridge.Gr
 
 // memberWords has the sentences after changes of members.
 var memberWords = map[bridge.ParticipantAction]string{
-	bridge.ParticipantAdd: "Added to the group.", bridge.ParticipantRemove: "Removed from the group.", bridge.ParticipantPromote: "Made an admin.",
-	bridge.ParticipantDemote: "No longer an admin.", bridge.ParticipantApprove: "Request approved.", bridge.ParticipantReject: "Request rejected.",
+	bridge.ParticipantAdd: "Added to the group", bridge.ParticipantRemove: "Removed from the group", bridge.ParticipantPromote: "Made an admin",
+	bridge.ParticipantDemote: "No longer an admin", bridge.ParticipantApprove: "Request approved", bridge.ParticipantReject: "Request rejected",
 }
 
 // ChangeMembers removes members, changes admins or decides requests to join.
@@ -308,13 +308,13 @@ func SetGroupPicture(req *frame.Request) error {
 		return frame.ErrNoFile
 	}
 	err = req.API.SetGroupPicture(req.Context(), req.Chat, file, cmp.Or(fields.Get("key"), frame.NewKey()))
-	return groupDone(req, err, "picture", "Picture changed.", bridge.GroupPatch{})
+	return groupDone(req, err, "picture", "Picture changed", bridge.GroupPatch{})
 }
 
 // RemoveGroupPicture removes the picture of a group.
 func RemoveGroupPicture(req *frame.Request) error {
 	err := req.API.RemoveGroupPicture(req.Context(), req.Chat, req.Key())
-	return groupDone(req, err, "picture", "Picture removed.", bridge.GroupPatch{})
+	return groupDone(req, err, "picture", "Picture removed", bridge.GroupPatch{})
 }
 
 // RevokeLink replaces the invite link of a group.

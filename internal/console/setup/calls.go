@@ -76,5 +76,5 @@ func ShowRinging(req *frame.Request) error {
 
 // RejectCall declines a ringing call.
 func RejectCall(req *frame.Request) error {
-	return req.Done(req.API.RejectCall(req.Context(), req.ID, frame.NewKey()), "Call declined.", view.Root+"/calls")
+	return req.Done(req.API.RejectCall(req.Context(), req.ID, frame.NewKey()), "Call declined", view.Root+"/calls")
 }

@@ -134,7 +134,7 @@ func saveHook(req *frame.Request) error {
 	if len(f.Wrong) == 0 {
 		_, err := req.API.UpdateHook(req.Context(), req.Number, change)
 		if err == nil {
-			return req.Done(nil, "Saved.", fmt.Sprintf("%s/hooks/%d", view.Root, req.Number))
+			return req.Done(nil, "Saved", fmt.Sprintf("%s/hooks/%d", view.Root, req.Number))
 		}
 		if status, err = req.Refusal(f, err, hookFields); err != nil {
 			return err
@@ -226,7 +226,7 @@ func ChangeHook(req *frame.Request) error {
 	case "preview":
 		return previewHook(req)
 	case "delete":
-		return req.Done(req.API.DeleteHook(ctx, req.Number), "The hook was deleted.", view.Root+"/hooks")
+		return req.Done(req.API.DeleteHook(ctx, req.Number), "Hook deleted", view.Root+"/hooks")
 	}
 	return frame.ErrOutdated
 }

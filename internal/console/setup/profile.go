@@ -106,9 +106,9 @@ func ChangeProfile(req *frame.Request) error {
 		patch.About = &about
 	}
 	if len(patch.Fields()) == 0 {
-		return req.Done(nil, "Nothing was changed.", profilePath)
+		return req.Done(nil, "Nothing changed", profilePath)
 	}
-	return req.Done(req.API.UpdateAccount(req.Context(), patch, req.Key()), "Saved.", profilePath)
+	return req.Done(req.API.UpdateAccount(req.Context(), patch, req.Key()), "Saved", profilePath)
 }
 
 // SetAccountPicture passes a new picture of the account to the API while it arrives.
@@ -120,12 +120,12 @@ func SetAccountPicture(req *frame.Request) error {
 	if file.FileName() == "" {
 		return frame.ErrNoFile
 	}
-	return req.Done(req.API.SetAccountPicture(req.Context(), file, cmp.Or(fields.Get("key"), frame.NewKey())), "Picture changed.", profilePath)
+	return req.Done(req.API.SetAccountPicture(req.Context(), file, cmp.Or(fields.Get("key"), frame.NewKey())), "Picture changed", profilePath)
 }
 
 // RemoveAccountPicture removes the account's picture.
 func RemoveAccountPicture(req *frame.Request) error {
-	return req.Done(req.API.RemoveAccountPicture(req.Context(), req.Key()), "Picture removed.", profilePath)
+	return req.Done(req.API.RemoveAccountPicture(req.Context(), req.Key()), "Picture removed", profilePath)
 }
 
 // ChangePrivacy changes the settings that differ from the shown ones.
@@ -137,11 +137,11 @@ func ChangePrivacy(req *frame.Request) error {
 		}
 	}
 	if len(change.Fields()) == 0 {
-		return req.Done(nil, "Nothing was changed.", profilePath)
+		return req.Done(nil, "Nothing changed", profilePath)
 	}
 	err := req.API.UpdatePrivacy(req.Context(), change, req.Key())
 	if bridge.CodeOf(err) == bridge.CodeInvalid {
 		return frame.Titled(http.StatusBadRequest, "This can’t be set here", "Change this setting on the phone.")
 	}
-	return req.Done(err, "Saved.", profilePath)
+	return req.Done(err, "Saved", profilePath)
 }

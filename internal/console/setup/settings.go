@@ -62,7 +62,7 @@ func Unlink(req *frame.Request) error {
 	unlinked, err := req.API.Logout(req.Context())
 	text := "The account was unlinked. Its messages are still here."
 	if !unlinked {
-		text = "The keys were deleted, but WhatsApp couldn’t be reached. Remove this device on the phone too."
+		text = "The account was unlinked here, but WhatsApp couldn’t be reached. Remove this device on your phone, too."
 	}
 	return req.Done(err, text, view.Root+"/")
 }

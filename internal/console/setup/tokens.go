@@ -106,7 +106,7 @@ func newToken(req *frame.Request, f *frame.Form, shown *tokenForm) (wanted clien
 
 // RevokeToken revokes a token.
 func RevokeToken(req *frame.Request) error {
-	return req.Done(req.API.RevokeToken(req.Context(), req.Number), "The token was revoked.", view.Root+"/tokens")
+	return req.Done(req.API.RevokeToken(req.Context(), req.Number), "Token revoked", view.Root+"/tokens")
 }
 
 // Functions are functions for the templates of this package.

@@ -210,7 +210,7 @@ func ChangeWebhook(req *frame.Request) error {
 	case "test":
 		return testWebhook(req)
 	case "delete":
-		return req.Done(req.API.DeleteWebhook(ctx, req.Number), "The webhook was deleted.", view.Root+"/webhooks")
+		return req.Done(req.API.DeleteWebhook(ctx, req.Number), "Webhook deleted", view.Root+"/webhooks")
 	}
 	return frame.ErrOutdated
 }
@@ -229,7 +229,7 @@ func saveWebhook(req *frame.Request) error {
 		}
 		_, err := req.API.UpdateWebhook(req.Context(), req.Number, change)
 		if err == nil {
-			return req.Done(nil, "Saved.", webhookPath(req.Number))
+			return req.Done(nil, "Saved", webhookPath(req.Number))
 		}
 		if status, err = req.Refusal(f, err, webhookFields); err != nil {
 			return err

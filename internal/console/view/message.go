@@ -60,7 +60,7 @@ func lastIcon(m bridge.LastMessage) string {
 
 // iconsOfKinds has the icons of messages other than texts.
 var iconsOfKinds = map[string]string{
-	"Picture": "picture", "Video": "play", "Voice note or sound": "mic", "Document": "file", "Album": "picture", "Location": "place",
+	"Photo": "picture", "Video": "play", "Audio": "mic", "Document": "file", "Album": "picture", "Location": "place",
 	"Contact": "contact", "Contacts": "contact", "Poll": "poll",
 }
 
@@ -75,7 +75,7 @@ func KindOf(m bridge.Message) string {
 	case m.ViewOnce:
 		return "View-once " + cmp.Or(onceKinds[m.MessageType], "message") + ". Open it on the phone."
 	case m.MessageType == bridge.TypeUndecryptable:
-		return "Waiting for this message. It shows up once the sender’s phone has sent it again."
+		return "Waiting for this message. This may take a while."
 	case m.Poll != nil:
 		return "Poll"
 	case m.Location != nil:
@@ -103,11 +103,11 @@ func KindOf(m bridge.Message) string {
 }
 
 // onceKinds describes view-once messages whose kind is known.
-var onceKinds = map[string]string{"imageMessage": "picture", "videoMessage": "video", "ptvMessage": "video", "audioMessage": "voice note"}
+var onceKinds = map[string]string{"imageMessage": "photo", "videoMessage": "video", "ptvMessage": "video", "audioMessage": "voice note"}
 
 // kindsOfFiles describes types of files; others are documents.
 var kindsOfFiles = map[bridge.MediaType]string{
-	bridge.MediaImage: "Picture", bridge.MediaVideo: "Video", bridge.MediaAudio: "Sound", bridge.MediaSticker: "Sticker",
+	bridge.MediaImage: "Photo", bridge.MediaVideo: "Video", bridge.MediaAudio: "Audio", bridge.MediaSticker: "Sticker",
 }
 
 // kindOfType describes a message without text by its type.
@@ -118,12 +118,12 @@ func kindOfType(messageType string) string {
 	case bridge.TypeUnknown:
 		return "This kind of message isn’t supported yet"
 	}
-	return cmp.Or(kindsOfTypes[messageType], "Message of type "+strings.TrimSuffix(messageType, "Message"))
+	return cmp.Or(kindsOfTypes[messageType], "Message of another kind")
 }
 
 // kindsOfTypes describes types of messages.
 var kindsOfTypes = map[string]string{
-	"imageMessage": "Picture", "videoMessage": "Video", "ptvMessage": "Video", "audioMessage": "Voice note or sound",
+	"imageMessage": "Photo", "videoMessage": "Video", "ptvMessage": "Video", "audioMessage": "Audio",
 	"documentMessage": "Document", "stickerMessage": "Sticker", "albumMessage": "Album", "locationMessage": "Location", "liveLocationMessage": "Location",
 	"contactMessage": "Contact", "contactsArrayMessage": "Contacts", bridge.TypeUndecryptable: "Waiting for this message",
 	"pollCreationMessage": "Poll", "pollCreationMessageV2": "Poll", "pollCreationMessageV3": "Poll", "pollCreationMessageV5": "Poll", "pollCreationMessageV6": "Poll",
@@ -140,7 +140,7 @@ func albumWords(a bridge.Album) string {
 			parts = append(parts, fmt.Sprintf("%d %ss", n, noun))
 		}
 	}
-	count(a.Images, "picture")
+	count(a.Images, "photo")
 	count(a.Videos, "video")
 	if len(parts) == 0 {
 		return "Album"

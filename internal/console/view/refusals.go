@@ -292,9 +292,9 @@ func Refusal(err *bridge.Error) string {
 	if found := brokenOff.FindStringSubmatch(err.Msg); found != nil {
 		rest := *err
 		rest.Msg = found[3]
-		sent := found[1] + " of " + found[2] + " pictures and videos were sent."
+		sent := found[1] + " of " + found[2] + " photos and videos were sent."
 		if found[1] == "1" {
-			sent = "1 of " + found[2] + " pictures and videos was sent."
+			sent = "1 of " + found[2] + " photos and videos was sent."
 		}
 		again := "Trying again"
 		if found[4] == "send it now" { // it was scheduled

@@ -67,7 +67,7 @@ func TestOAuth_ConsentIsTheOwners(t *testing.T) {
 			_, link := s.link(t)
 			owner := NewOwnerOf(t, s.Env["BRIDGE_TOKEN"])
 			page := owner.Asked(link())
-			for _, want := range []string{"<bdi>Claude</bdi> asks for access", "isn’t verified", "<strong>agent.example</strong>"} {
+			for _, want := range []string{"<bdi>Claude</bdi> wants access", "Nobody has verified it.", "<strong>agent.example</strong>"} {
 				if !strings.Contains(page.Body, want) {
 					t.Errorf("the page lacks %q", want)
 				}

@@ -43,8 +43,8 @@ func TestConsole_ImportsAnExportedChat(t *testing.T) {
 		chooses(v.Browser, file)
 		v.ClickOn(`[action="/console/import"] button`)
 		v.WaitFor(`document.activeElement?.id === "review-title"`)
-		v.WantOnPage("They go into a new chat, Old friends.")
-		if got := v.Text("#review .facts"); got != "New messages\n5\nStored already\n0\nFiles\n1\nNotices left out\n1" {
+		v.WantOnPage("They’ll be in a new chat, Old friends, which you can only read.")
+		if got := v.Text("#review .facts"); got != "New messages\n5\nAlready stored\n0\nFiles\n1\nNotices skipped\n1" {
 			t.Errorf("the dry run counts %q", got)
 		}
 		if got := Evaluate[string](v.Browser, `[...document.querySelectorAll(".import-name [type=hidden]")].map(one => one.value).join()`); got != "Xaver" {
@@ -58,18 +58,18 @@ func TestConsole_ImportsAnExportedChat(t *testing.T) {
 		v.WaitFor(`document.activeElement?.id === "review-title" && document.querySelector(".import-name .picked")?.innerText.includes("Ben")`)
 		v.ClickOn("#review button.primary")
 		v.Arrives("#imported")
-		v.WantOnPage("The chat is imported.")
+		v.WantOnPage("The chat was imported.")
 
 		v.ClickOn(`#imported [href*="/console/chats/"]`)
 		v.Arrives("#messages")
 		for _, text := range []string{"shall we go hiking?", "on Saturday", "the path", "without me"} {
 			v.WantText(text)
 		}
-		v.WantOnPage("This chat was imported from an export, so it’s for reading only.")
+		v.WantOnPage("This chat comes from an export. You can only read it.")
 		if got := Evaluate[string](v.Browser, `[...document.querySelectorAll(".sender")].map(one => one.innerText).join()`); got != "Anna Amsel,Anna Amsel,Ben" {
 			t.Errorf("the senders are %s", got)
 		}
-		if Evaluate[bool](v.Browser, `Boolean(document.querySelector(".composer textarea, [data-reply]")) || document.querySelectorAll(".meta [title='imported from an export']").length !== 5`) {
+		if Evaluate[bool](v.Browser, `Boolean(document.querySelector(".composer textarea, [data-reply]")) || document.querySelectorAll(".meta [title='imported']").length !== 5`) {
 			t.Error("something can be written, or the messages do not say where they come from")
 		}
 		v.Do(Does(`location.href = location.pathname + "/media"`), Loads(".tile-view img"))
@@ -99,10 +99,10 @@ func TestConsole_AsksHowTheDatesOfAnExportAreRead(t *testing.T) {
 	v.ClickOn("#dates [value=MDY]")
 	v.ClickOn(`[action="/console/import"] button`)
 	v.Arrives("#review")
-	v.WantOnPage("They go into the chat +49 15")
+	v.WantOnPage("They’ll be added to +49 15")
 	v.ClickOn("#review button.primary")
 	v.Arrives("#imported")
-	v.WantOnPage("The chat is imported.")
+	v.WantOnPage("The chat was imported.")
 	var page struct{ Messages []bridge.Message }
 	v.Bridge.Get(Path("/api/messages/individual/%s", v.Anna.PN())).Want(http.StatusOK).Decode(&page)
 	if len(page.Messages) != 1 || page.Messages[0].Timestamp.Format("2006-01-02") != "2025-01-02" {

@@ -103,11 +103,11 @@ func TestProxies_Accounts(t *testing.T) {
 	b.Open("/") // leads to the first account
 	b.WaitFor(`location.pathname === "/a/anna/login"`)
 	logInTo(b, anna)
-	wantStates(b, "Anna", "Connected", "Running, not logged in", "Running, not logged in", "berlin.example.com")
+	wantStates(b, "Anna", "Connected", "Not logged in", "Not logged in", "berlin.example.com")
 	choose(b, "Shop")
 	b.WaitFor(`location.pathname === "/a/shop/login"`)
 	logInTo(b, shop)
-	wantStates(b, "Shop", "Connected", "Not linked", "Running, not logged in", "berlin.example.com")
+	wantStates(b, "Shop", "Connected", "Not linked", "Not logged in", "berlin.example.com")
 	b.WaitFor(`!document.querySelector(".account i[data-account-alert]:not([hidden])")`) // its own state is in the page
 
 	desk.Kill()
@@ -123,7 +123,7 @@ func TestProxies_Accounts(t *testing.T) {
 	b.Do(browser.Clicks("main [action='/a/shop/console/logout'] button"))
 	b.LoggedOut()
 	b.Open("/a/anna/console/settings")
-	wantStates(b, "Anna", "Connected", "Running, not logged in", "Can’t be reached", "berlin.example.com")
+	wantStates(b, "Anna", "Connected", "Not logged in", "Can’t be reached", "berlin.example.com")
 	b.FaultsOf(http.StatusBadGateway)
 	b.WantNoFaults()
 	for _, w := range []*watched{anna, shop, desk} {

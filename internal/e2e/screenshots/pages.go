@@ -72,7 +72,7 @@ func shots() []shot {
 		{name: "import", path: "/console/import", whole: true},
 		{name: "import-review", path: "/console/import", prepare: append(Checks(DoubtfulExport), Becomes(`document.querySelector("#review")`)), whole: true},
 		{name: "import-dates", path: "/console/import", prepare: append(Checks("1/2/25, 10:00 - Olga: Hi\n"), Becomes(`document.querySelector("#dates")`)), whole: true},
-		{name: "import-done", path: "/console/import", prepare: append(Checks(DoubtfulExport), append(Opens("#review button.primary", `document.querySelector("#imported")`), Becomes(`document.querySelector("main").innerText.includes("is imported")`))...), whole: true},
+		{name: "import-done", path: "/console/import", prepare: append(Checks(DoubtfulExport), append(Opens("#review button.primary", `document.querySelector("#imported")`), Becomes(`document.querySelector("main").innerText.includes("was imported")`))...), whole: true},
 		{name: "imported-chat", chat: "Old friends"},
 		{name: "new", path: "/console/new"},
 		{name: "new-number", path: "/console/new?q=%2B49+151+0000001", whole: true},

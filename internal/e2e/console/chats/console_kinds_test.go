@@ -44,7 +44,7 @@ func TestConsole_MessagesForThePhone(t *testing.T) {
 		v.WantStored(v.Ben, "Your order")
 		v.OpenChat(v.Ben.PN())
 		v.WaitFor(`document.querySelectorAll(".msg").length === 3 && document.readyState === "complete"`)
-		for _, text := range []string{"View-once picture. Open it on the phone.", "View-once message. Open it on the phone."} {
+		for _, text := range []string{"View-once photo. Open it on the phone.", "View-once message. Open it on the phone."} {
 			if n := Evaluate[int](v.Browser, fmt.Sprintf(`[...document.querySelectorAll(".msg .text.gone")].filter(one => one.textContent.includes(%q)).length`, text)); n != 1 {
 				t.Errorf("%q is shown %d times", text, n)
 			}

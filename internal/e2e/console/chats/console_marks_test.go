@@ -228,7 +228,7 @@ func TestConsole_DeletesForMe(t *testing.T) {
 		v.Do(Does(`document.querySelector("[name=seconds]").value = "604800"`))
 		v.WantFit("a contact")
 		v.ClickOn("#timer button")
-		v.WantOnPage("Saved.")
+		v.WantOnPage("Saved")
 		if chat := Must(v.Bridge.API.Chat(Within(t), bridge.JID(v.Ben.PN().String())))(t); chat.Expiration != 604800 {
 			t.Errorf("the timer is %d", chat.Expiration)
 		}
@@ -249,7 +249,7 @@ func TestConsole_DeletesAChat(t *testing.T) {
 		v.WaitFor(`document.querySelector("dialog.ask[open]")`)
 		v.WantFit("the question before " + act)
 		v.ClickOn("dialog.ask .danger")
-		v.WantOnPage(map[string]string{"clear": "The chat was cleared.", "delete": "The chat was deleted."}[act])
+		v.WantOnPage(map[string]string{"clear": "Chat cleared", "delete": "Chat deleted"}[act])
 	}
 	v.Bridge.Get(Path("/api/chats/%s", v.Ben.PN())).Want(404)
 	v.FaultsOf(404)

@@ -126,7 +126,7 @@ func TestConsole_LogoutForgetsUnsentTexts(t *testing.T) {
 	v.WaitFor(`document.querySelector(".unsent [data-reason]").textContent !== ""`)
 	v.Do(chromedp.SendKeys(chromedp.CSS(".say textarea"), "a draft"))
 	v.ClickOn(".rail-end [action='/console/logout'] button")
-	if question := v.Text("dialog.ask p"); question != "One message has not been sent yet. Log out and delete it?" {
+	if question := v.Text("dialog.ask p"); question != "One message hasn’t been sent yet. Log out and delete it?" {
 		t.Errorf("the question is %q", question)
 	}
 	v.Run(`addEventListener("submit", event => event.preventDefault())`) // after the page's listeners
@@ -180,7 +180,7 @@ func TestConsole_FilesAreDropped(t *testing.T) {
 		v.WaitFor(`document.querySelector(".file-row canvas") && !document.querySelector("[data-for=views]").hidden && document.querySelector(".together").hidden`)
 		v.Do(chromedp.SendKeys(chromedp.CSS(`[aria-label="Caption for two.png"]`), "In the hills"))
 		v.Do(chromedp.SetUploadFiles(chromedp.CSS("[data-file]"), []string{filepath.Join(dropped, "film.mp4"), filepath.Join(dropped, "notes.txt"), filepath.Join(dropped, "one.png")}))
-		v.WaitFor(`document.querySelectorAll(".file-row").length === 4 && document.querySelector(".together .hint").textContent === "2 pictures and 1 video are sent together, as an album."`)
+		v.WaitFor(`document.querySelectorAll(".file-row").length === 4 && document.querySelector(".together .hint").textContent === "2 photos and 1 video, sent together as an album."`)
 		if shown := Evaluate[string](v.Browser, `[...document.querySelectorAll("#files :is([name=caption], [name=together], [name=once], [name=gif])")].filter(one => one.checkVisibility()).map(one => one.name + " " + one.value).join(", ")`); shown != "caption , together In the hills" {
 			t.Errorf("the dialog offers %q", shown)
 		}
@@ -270,7 +270,7 @@ func TestConsole_SendsEveryKindLater(t *testing.T) {
 		v.ClickOn("#files .when > summary")
 		v.ClickOn("#files [data-go]")
 		waiting(5)
-		if album := v.Text(".waiting"); !strings.Contains(album, "Two hills") || !strings.Contains(album, "Album: 2 pictures, ") {
+		if album := v.Text(".waiting"); !strings.Contains(album, "Two hills") || !strings.Contains(album, "Album: 2 photos, ") {
 			t.Errorf("the album says %q", album)
 		}
 
@@ -325,7 +325,7 @@ func TestConsole_AFileShowsItsProgress(t *testing.T) {
 	offline(v.Browser, true)
 	upload("late.txt")
 	upload(slices.Clone(album)...)
-	v.WaitFor(`document.querySelector(".unsent [data-reason]")?.textContent.includes("Can’t reach the bridge.") && document.querySelectorAll(".unsent")[1].querySelector("[data-name]").textContent === "2 pictures"`)
+	v.WaitFor(`document.querySelector(".unsent [data-reason]")?.textContent.includes("Can’t reach the bridge.") && document.querySelectorAll(".unsent")[1].querySelector("[data-name]").textContent === "2 photos"`)
 	offline(v.Browser, false)
 	v.WaitFor(`!document.querySelector(".unsent")`)
 	refused := func(fault simnet.SendFault, names ...string) {
@@ -342,7 +342,7 @@ func TestConsole_AFileShowsItsProgress(t *testing.T) {
 	refused(simnet.SendFault{Code: 406}, "refused.txt")
 	again()
 	refused(simnet.SendFault{Code: 406, Skip: 2}, slices.Clone(album)...) // the second picture
-	if reason := v.Text(".unsent [data-reason]"); !strings.HasSuffix(reason, " 1 of 2 pictures and videos was sent. Trying again sends the rest.") {
+	if reason := v.Text(".unsent [data-reason]"); !strings.HasSuffix(reason, " 1 of 2 photos and videos was sent. Trying again sends the rest.") {
 		t.Errorf("the album says %q", reason)
 	}
 	v.WaitFor(`[...document.querySelectorAll(".msg.out:not(.unsent):has(.album)")].at(-1).querySelector(".tick.failed")`)

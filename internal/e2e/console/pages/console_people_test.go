@@ -113,7 +113,7 @@ func TestConsole_MakesAndAdministersAGroup(t *testing.T) {
 		v.ClickOn(".leave button")
 		g.Shows(func(view simnet.GroupView) bool { return !view.Has(v.Owner) }, v.Anna)
 		v.Arrives(".page-group main:not(:has(#leave))")
-		v.WantOnPage("You’re not in this group anymore")
+		v.WantOnPage("You’re no longer in this group.")
 	})
 }
 
@@ -163,7 +163,7 @@ func TestConsole_ForwardsToSeveralChats(t *testing.T) {
 		for _, one := range []*simnet.Phone{v.Anna, v.Carla} {
 			Must(one.ReceivedText(Within(t), "Pass it on"))(t)
 		}
-		v.WaitFor(`!document.querySelector("dialog[open]") && document.querySelector("#toast").textContent === "Forwarded to 2 chats."`)
+		v.WaitFor(`!document.querySelector("dialog[open]") && document.querySelector("#toast").textContent === "Forwarded to 2 chats"`)
 	})
 }
 

@@ -132,7 +132,7 @@ func TestConsole_ChatsAreChosenByName(t *testing.T) {
 	}
 	logOutOnAPhone(v.Browser)
 	v.Do(chromedp.SendKeys(chromedp.CSS("#token"), secret+"\r"), Loads(".chat-list"))
-	if shown := v.Text("main"); !strings.Contains(shown, "You can read one chat. Your token doesn’t allow sending.") || strings.Contains(shown, "Carla") {
+	if shown := v.Text("main"); !strings.Contains(shown, "You have access to one chat. Your token doesn’t allow sending.") || strings.Contains(shown, "Carla") {
 		t.Errorf("a reader's first page: %s", shown)
 	}
 	v.OpenChat(v.Ben.PN())

@@ -310,9 +310,7 @@ func TestTranscode_FullDisk(t *testing.T) {
 	program, made := filepath.Join(dir, "ffmpeg"), filepath.Join(dir, "made")
 	mediatest.Write(t, made, append(demo.Voice(2), make([]byte, 200<<10)...))
 	script := "#!/bin/sh\nfor a; do case $a in file:*) out=${a#file:};; esac; done\ncat " + made + " > $out 2>&- || exit 1\nhead -c 16000 /dev/zero\n"
-	if err := os.WriteFile(program, []byte(script), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	mediatest.WriteProgram(t, program, []byte(script))
 	p := NewPreparer(PreparerOptions{
 		TempDir: filepath.Join(disk, "tmp"), MaxBytes: 4 << 20, Room: makeRoom, Converter: converter(t, program), Log: zerolog.Nop(),
 	})

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"bridged/internal/bridge"
+	"bridged/internal/media/mediatest"
 )
 
 // TestMain lets the tests' own program be the one that limits itself.
@@ -65,9 +66,7 @@ func fake(t *testing.T, script string) *Converter {
 	}
 	path := filepath.Join(t.TempDir(), "ffmpeg")
 	text := "#!/bin/sh\nfor last; do :; done; out=${last#file:}\n" + script + "\n"
-	if err := os.WriteFile(path, []byte(text), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	mediatest.WriteProgram(t, path, []byte(text))
 	return converter(t, path)
 }
 

@@ -19,6 +19,7 @@ import (
 	"bridged/internal/client"
 	"bridged/internal/demo"
 	. "bridged/internal/e2e/harness"
+	"bridged/internal/media/mediatest"
 	"bridged/internal/simnet"
 )
 
@@ -131,9 +132,7 @@ func TestSounds_AreSentWhenTheirCallerLeaves(t *testing.T) {
 	dir := t.TempDir()
 	program, started, goesOn := filepath.Join(dir, "ffmpeg"), filepath.Join(dir, "started"), filepath.Join(dir, "goes-on")
 	script := fmt.Sprintf("#!/bin/sh\n: > %s\nwhile [ ! -e %s ]; do sleep 0.02; done\nexec %s \"$@\"\n", started, goesOn, strings.TrimPrefix(WithFFmpeg(t), "FFMPEG="))
-	if err := os.WriteFile(program, []byte(script), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	mediatest.WriteProgram(t, program, []byte(script))
 	c := PairedCast(t, "FFMPEG="+program)
 	upload := func(ctx context.Context) (client.Sent, error) {
 		return c.Bridge.API.SendFile(ctx, client.Upload{To: bridge.JID(c.Anna.PN().String()), FileName: "tone", PTT: true}, bytes.NewReader(Tone(2)), "once")
@@ -182,9 +181,7 @@ func TestSounds_NothingConvertsOnWithoutTheBridge(t *testing.T) {
 			dir := t.TempDir()
 			fake, started := filepath.Join(dir, "ffmpeg"), filepath.Join(dir, "started")
 			script := fmt.Sprintf("#!/bin/sh\necho $$ > %[1]s.new; mv %[1]s.new %[1]s; exec sleep 1000\n", started)
-			if err := os.WriteFile(fake, []byte(script), 0o700); err != nil {
-				t.Fatal(err)
-			}
+			mediatest.WriteProgram(t, fake, []byte(script))
 			c := PairedCast(t, FetchesLoopback, "FFMPEG="+fake)
 			url := NewWebsite(t).Has("/tone.wav", Tone(1))
 			answered := make(chan apitest.Response, 1)

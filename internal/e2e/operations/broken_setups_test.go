@@ -20,6 +20,7 @@ import (
 	"bridged/internal/bridge"
 	. "bridged/internal/e2e/harness"
 	"bridged/internal/e2e/powercut"
+	"bridged/internal/media/mediatest"
 )
 
 // otherUser is a user that owns nothing. Tests run as root change to it, because root may read and
@@ -53,12 +54,13 @@ func newSetup(t *testing.T, of *Process) *setup {
 	s.program = filepath.Join(base, "bridged")
 	s.do(os.CopyFS(s.dir, os.DirFS(of.Env["DATA_DIR"])))
 	s.copy(of.Env["WA_NETWORK_FILE"], s.env["WA_NETWORK_FILE"])
-	s.copy(Must(exec.LookPath("bridged"))(t), s.program)
-	s.do(os.Chmod(s.program, 0o755))
 	if s.isRoot {
 		s.do(filepath.WalkDir(base, func(path string, _ os.DirEntry, err error) error {
 			return errors.Join(err, os.Chown(path, otherUser, otherUser))
 		}))
+	}
+	if built := Must(exec.LookPath("bridged"))(t); os.Link(built, s.program) != nil { // on another file system
+		mediatest.WriteProgram(t, s.program, Must(os.ReadFile(built))(t))
 	}
 	return s
 }

@@ -12,6 +12,7 @@ import (
 
 	"bridged/internal/bridge"
 	. "bridged/internal/e2e/harness"
+	"bridged/internal/media/mediatest"
 )
 
 // recipe returns the blocks of commands of a section of docs/operations.md.
@@ -134,9 +135,7 @@ func TestRecipes_AnotherMachine(t *testing.T) {
 	other := newMachine(t, dir, c.Bridge.Env)
 	other.types(fmt.Sprintf("sed -i 's|%s|%s|' env\n", m.dir, dir))
 	scp := "#!/bin/sh\ncp bridged-data.tar " + dir + "\n"
-	if err := os.WriteFile(filepath.Join(m.dir, "bin", "scp"), []byte(scp), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	mediatest.WriteProgram(t, filepath.Join(m.dir, "bin", "scp"), []byte(scp))
 	m.types(blocks[0])
 	other.types(blocks[1])
 	c.Bridge.Becomes(bridge.StateOpen)

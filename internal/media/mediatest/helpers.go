@@ -20,6 +20,17 @@ import (
 	"bridged/internal/bridge"
 )
 
+// WriteProgram writes an executable file. No process starts meanwhile: it would inherit the open file, which then
+// cannot be executed ("text file busy") until that process has its own program.
+func WriteProgram(t testing.TB, path string, content []byte) {
+	t.Helper()
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	if err := os.WriteFile(path, content, 0o755); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // Allocated returns how many bytes f allocates. Nothing else runs meanwhile.
 func Allocated(f func()) uint64 {
 	var before, after runtime.MemStats

@@ -132,6 +132,75 @@ func TestChats_Labels(t *testing.T) {
 	}
 }
 
+// The page of labels creates, renames, recolours and deletes them. It passes only what the form changes, and refuses
+// the name of another label. Nobody else finds it: neither visitors who may not change labels, nor accounts without.
+func TestChats_LabelsAreChanged(t *testing.T) {
+	t.Parallel()
+	s, all := overAPI(t, map[string]http.HandlerFunc{
+		"/api/labels": replies(`{"ok":true,"label":{"id":"9","name":"Late","color":3},"labels":[{"id":"8","name":"<New>","color":0,"chats":1},{"id":"7","name":"","color":19,"chats":0}]}`),
+		"/api/labels/6": func(w http.ResponseWriter, _ *http.Request) {
+			http.Error(w, `{"error":"there is no label 6","code":"not_found"}`, http.StatusNotFound)
+		},
+		"/api/labels/8": replies(`{"ok":true}`), "/api/labels/7": replies(`{"ok":true}`),
+	})
+	const labels = "/console/labels"
+	token := s.logIn().csrf()
+	page := s.get(labels).want(t, http.StatusOK, "").body
+	for _, want := range []string{"&lt;New&gt;", "Delete the label “&lt;New&gt;”? 1 chat and all messages", "Delete the label “Label 7”? No chat has it.", `placeholder="Label 7"`, `name="color" value="1" checked`} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page is without %q:\n%s", want, page)
+		}
+	}
+	if list := s.get("/console/chats").body; strings.Count(list, `href="`+labels+`"`) != 2 {
+		t.Error("the list of chats does not lead to the labels from its menu and from the filter")
+	}
+	for name, test := range map[string]struct {
+		path    string
+		form    url.Values
+		call    string
+		problem string
+	}{
+		"creating":            {labels, url.Values{"name": {" Late "}, "color": {"3"}}, `POST /api/labels {"name":"Late","color":3}`, ""},
+		"renaming":            {labels + "/8", url.Values{"name": {"Old"}, "color": {"0"}}, `PATCH /api/labels/8 {"name":"Old"}`, ""},
+		"recolouring":         {labels + "/7", url.Values{"name": {""}, "color": {"5"}}, `PATCH /api/labels/7 {"color":5}`, ""},
+		"changing nothing":    {labels + "/8", url.Values{"name": {"<New>"}, "color": {"0"}}, "", ""},
+		"deleting":            {labels + "/8", url.Values{"do": {"delete"}}, "DELETE /api/labels/8 ", ""},
+		"the name of another": {labels + "/7", url.Values{"name": {"<New>"}, "color": {"19"}}, "", "already a label with this name"},
+		"a second one":        {labels, url.Values{"name": {"<New>"}, "color": {"3"}}, "", "already a label with this name"},
+		"no colour":           {labels, url.Values{"name": {"Late"}}, "", "Choose a colour."},
+	} {
+		*all = nil
+		test.form.Set("csrf", token)
+		got, status, leads := s.do(http.MethodPost, test.path, test.form), http.StatusSeeOther, labels
+		if test.problem != "" {
+			status, leads = http.StatusBadRequest, ""
+		}
+		if got.want(t, status, leads); !strings.Contains(got.body, test.problem) {
+			t.Errorf("%s: the page does not say %q", name, test.problem)
+		}
+		made := ""
+		for _, call := range *all {
+			if call.method != http.MethodGet {
+				made += call.method + " " + call.path + " " + call.body
+			}
+		}
+		if made != test.call {
+			t.Errorf("%s: called %q, want %q", name, made, test.call)
+		}
+	}
+	s.do(http.MethodPost, labels+"/6", url.Values{"csrf": {token}, "name": {"Late"}, "color": {"3"}}).want(t, http.StatusNotFound, "")
+	s.try("brt_LIMITED")
+	s.get(labels).want(t, http.StatusNotFound, "")
+	ordinary, _ := overAPI(t, nil)
+	ordinary.logIn()
+	if got := ordinary.get(labels); got.StatusCode == http.StatusOK || !strings.Contains(got.body, "Labels need the WhatsApp Business app on your phone.") {
+		t.Errorf("an account without labels gets %d:\n%s", got.StatusCode, got.body)
+	}
+	if strings.Contains(ordinary.get("/console/chats").body, labels) {
+		t.Error("an account without labels is led to them")
+	}
+}
+
 // The form of a message's labels changes what was chosen or removed in it, and nothing else.
 func TestChats_LabelsOfAMessage(t *testing.T) {
 	t.Parallel()

@@ -20,7 +20,7 @@ func ShowMenu(req *frame.Request) error {
 		return err
 	}
 	b := shown[0]
-	b.Labelable = len(labels) > 0 && b.Actions && b.Markable("labelled") == nil
+	b.Labelable = len(labels.All) > 0 && b.Actions && b.Markable("labelled") == nil
 	b.Curl = req.Curl("GET", "/api/chats/"+req.Chat.Escaped()+"/messages/"+bridge.PathID(b.ID), nil)
 	return req.PartOf("chat", "message-menu", b)
 }

@@ -225,7 +225,7 @@ func people(req *frame.Request, q string, path func(bridge.JID) string) (rows []
 // labelsOf returns the labels of a chat.
 func labelsOf(req *frame.Request, chat bridge.JID) ([]bridge.Label, error) {
 	all, err := req.Labels()
-	if len(all) == 0 {
+	if len(all.All) == 0 {
 		return nil, err
 	}
 	return all.Of(req.ChatFor(chat).Labels), nil

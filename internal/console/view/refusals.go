@@ -122,6 +122,7 @@ var refusals = map[bridge.Code][]refusal{
 		{"the message has no", "This message has no file.", ""},
 		{"there is no chat", "This chat isn’t available.", ""},
 		{"there is no group", "This group isn’t available.", ""},
+		{"there is no label", "This label isn’t available anymore.", ""},
 		{"there is no scheduled message", "This message isn’t scheduled anymore.", ""},
 		{"", "This isn’t available anymore.", ""},
 	},

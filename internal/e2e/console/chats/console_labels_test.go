@@ -2,6 +2,8 @@ package chats
 
 import (
 	"fmt"
+	"maps"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -35,7 +37,7 @@ func TestConsoleChats_LabelsOfAMessage(t *testing.T) {
 			}
 		}
 		v.OpenChat(v.Ben.PN())
-		v.WaitFor(`document.querySelectorAll(".label-filter a").length === 2`)
+		v.WaitFor(`document.querySelectorAll(".label-filter a[href*='?label=']").length === 2`)
 		choose := func(chips string, want ...string) {
 			t.Helper()
 			v.ClickIt(inMessage("Two loaves", ".msg-menu"))
@@ -82,7 +84,7 @@ func TestConsoleChats_Labels(t *testing.T) {
 			}
 		}
 		v.WantSeen(".label-filter summary")
-		v.WaitFor(`document.querySelectorAll(".label-filter a").length === 2`)
+		v.WaitFor(`document.querySelectorAll(".label-filter a[href*='?label=']").length === 2`)
 
 		v.OpenChat(v.Ben.PN())
 		v.ClickOn(".chat-head .menu > summary")
@@ -121,6 +123,78 @@ func TestConsoleChats_Labels(t *testing.T) {
 		v.ClickOn(`dialog.row-menu [name=unlabel][value="7"]`)
 		wantLabels(t, v)
 		v.WaitFor(`!document.querySelector(".chat-list .chat-row")`)
+		v.WantNoFaults()
+	})
+}
+
+// The page of labels is reached from the list of chats and from where labels are chosen. It creates, renames, recolours
+// and deletes them, on the phone too, and shows what the phone changes. A deletion says how many chats have the label.
+func TestConsoleChats_LabelsAreChanged(t *testing.T) {
+	AtBothWidths(t, func(t *testing.T, width int64) {
+		v := visitAs(t, width)
+		Say(t, v.Ben, v.Owner.PN(), "Two loaves, please")
+		v.WantStored(v.Ben, "Two loaves")
+		name := "Paid " + strings.Repeat("in full ", 10)
+		if err := v.Owner.EditLabel(Within(t), "7", name, 2); err != nil {
+			t.Fatal(err)
+		}
+		if err := v.Owner.LabelChat(Within(t), v.Ben.PN(), "7", true); err != nil {
+			t.Fatal(err)
+		}
+		onPhone := func(want map[string]string) {
+			t.Helper()
+			Eventually(t, func() error {
+				got, err := v.Owner.Labels(Within(t))
+				if err == nil && !maps.Equal(got, want) {
+					err = fmt.Errorf("the phone shows %v, want %v", got, want)
+				}
+				return err
+			})
+		}
+		v.OpenChat(v.Ben.PN())
+		v.WantSeen(".chat-head .menu > summary")
+		v.ClickIt(inMessage("Two loaves", ".msg-menu"))
+		v.ClickOn(`#message-menu a[href^="?labels="]`)
+		v.WantSeen(`#change [href="/console/labels"]`)
+		v.Open("/console/chats")
+		v.WantSeen(".label-filter summary")
+		v.ClickOn(".label-filter summary")
+		v.ClickOn(`.label-filter [href="/console/labels"]`)
+		v.Arrives(".label-list")
+		v.WaitFor(`document.querySelector(".label-line").textContent.includes("1 chat")`)
+
+		fill := func(form, name, color string) {
+			t.Helper()
+			v.Fill(form+" [name=name]", name)
+			v.ClickOn(form + ` .swatch:has([value="` + color + `"])`)
+			v.ClickOn(form + " button.primary")
+		}
+		fill(`[action="/console/labels"]`, "Late", "13")
+		v.WaitFor(`document.querySelector(".label-line .label-13")`)
+		onPhone(map[string]string{"7": name, "8": "Late"})
+
+		v.ClickOn(".label-list li:has([action$='/8']) summary")
+		v.WantInside("the form of a label", "main *:not(.vh, svg *)")
+		v.WantFit("the form of a label")
+		fill(`[action$="/8"]`, name, "0")
+		v.WaitFor(`document.querySelector(".wrong")?.textContent === "There’s already a label with this name."`)
+		fill(`[action$="/8"]`, "Overdue", "0")
+		v.WaitFor(`document.querySelector(".label-line .label-0")`)
+		onPhone(map[string]string{"7": name, "8": "Overdue"})
+
+		if err := v.Owner.EditLabel(Within(t), "8", "On time", 15); err != nil {
+			t.Fatal(err)
+		}
+		v.WaitFor(`document.querySelector(".label-line .label-15")`)
+
+		v.ClickOn(".label-list li:has([action$='/7']) [data-ask]")
+		v.WaitFor(`document.querySelector(".ask[open] #question")?.textContent.includes("1 chat and all messages with it lose it")`)
+		v.ClickOn(".ask .danger")
+		v.WaitFor(`document.querySelectorAll(".label-list li").length === 1`)
+		onPhone(map[string]string{"8": "On time"})
+		v.Open("/console/chats")
+		v.WaitFor(rowOf(v.Ben.PN()) + ` && !document.querySelector(".chat-list .label-chip")`)
+		v.FaultsOf(http.StatusBadRequest)
 		v.WantNoFaults()
 	})
 }

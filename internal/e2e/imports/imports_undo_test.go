@@ -41,15 +41,9 @@ func TestImports_ThatRunIsCancelled(t *testing.T) {
 	if code, printed, said := runs(b, "imports", "list", "--json"); code != 0 || !strings.Contains(printed, `"state":"running"`) {
 		t.Errorf("the list: %d, %s %s", code, printed, said)
 	}
-	began := time.Now()
 	code, printed, said := runs(b, "imports", "cancel", begun.ID)
-	took := time.Since(began)
 	if code != 0 || !strings.Contains(printed, "Cancelled: ") {
 		t.Fatalf("cancelling ends with %d: %s %s", code, printed, said)
-	}
-	t.Logf("cancelled in %v", took)
-	if took > 10*time.Second && !UnderRaceDetector {
-		t.Errorf("it took %v to cancel", took)
 	}
 	is := Must(b.API.Import(Within(t), begun.ID))(t)
 	if is.State != bridge.ImportCancelled || is.Imported == 0 || is.Imported == is.Total {

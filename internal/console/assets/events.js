@@ -1,45 +1,49 @@
 // The event log, live.
-import { all, find } from "./base.js";
+import { all, find, loadChanges } from "./base.js";
 import { listeners } from "./live.js";
 
 const log = find("#event-log");
 if (log) {
   const pause = find("#pause");
-  const waiting = [];
-  let paused = false;
-  const most = 500;
+  const most = 500; // rows on the page
   const wanted = new URLSearchParams(log.dataset.query);
-  const show = (event) => {
-    const row = find("#event-row").content.cloneNode(true).firstElementChild;
-    const about = event.message || event.chat || event.group || {};
-    find(".event-id", row).textContent = event.id;
-    find(".event-at", row).textContent = new Date(event.timestamp).toLocaleTimeString("en-GB", { timeZone: document.body.dataset.zone });
-    find(".event-type", row).textContent = event.type;
-    find(".event-type", row).classList.add(event.type);
-    find(".event-text", row).textContent = event.message
-      ? `${event.message.fromMe ? "You" : about.pushName || ""}: ${event.message.content || event.message.messageType}`
-      : about.name || event.status?.status || event.backup?.error || "";
-    find("code", row).textContent = JSON.stringify(event, null, 2);
-    row.className = "new";
-    log.prepend(row);
-    find("#no-events")?.remove();
-    while (log.children.length > most) log.lastElementChild.remove();
+  let paused = false;
+  let missed = 0; // events since the pause
+  let loading = false;
+  let again = false;
+  // show loads the rows of the events that are not shown yet, the newest first.
+  const show = async () => {
+    if (loading) return void (again = true);
+    loading = true;
+    do {
+      again = false;
+      try {
+        const page = await loadChanges(`${log.dataset.from}&after=${log.firstElementChild?.dataset.id || 0}`);
+        const rows = all("li", page);
+        for (const row of rows) row.classList.add("new");
+        log.prepend(...rows);
+        if (rows.length) find("#no-events")?.remove();
+        while (log.children.length > most) log.lastElementChild.remove();
+      } catch {
+        // The next event tries again.
+      }
+    } while (again);
+    loading = false;
   };
   listeners.push((event) => {
     if (!event.id) return;
     if (wanted.has("types") && !wanted.get("types").split(",").includes(event.type)) return;
     if (wanted.has("chat") && wanted.get("chat") !== event.chatJid) return;
-    if (!paused) return show(event);
-    waiting.push(event);
-    if (waiting.length > most) waiting.shift();
-    find("span", pause).textContent = `Resume (${waiting.length})`;
+    if (!paused) return show();
+    find("span", pause).textContent = `Resume (${++missed})`;
   });
   pause.hidden = false;
   pause.addEventListener("click", () => {
     paused = !paused;
+    missed = 0;
     pause.setAttribute("aria-pressed", paused);
     find("span", pause).textContent = paused ? "Resume" : "Pause";
-    while (!paused && waiting.length) show(waiting.shift());
+    if (!paused) show();
   });
 }
 

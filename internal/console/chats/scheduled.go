@@ -25,7 +25,7 @@ type scheduledPage struct {
 type waiting struct {
 	bridge.ScheduledMessage
 	Name   string // of the chat; empty on the page of the chat
-	Word   scheduledWord
+	Word   view.Word
 	Path   string        // of its forms
 	Back   string        // the page to show after a change
 	Key    string        // idempotency key of sending it now
@@ -36,14 +36,6 @@ type waiting struct {
 	Size   int64         // of the album's files, in bytes
 }
 
-// scheduledWord describes the status of a scheduled message.
-type scheduledWord struct{ Text, Tone string }
-
-var scheduledWords = map[bridge.ScheduledStatus]scheduledWord{
-	bridge.ScheduledWaiting: {"Scheduled", ""}, bridge.ScheduledSending: {"Sending", ""}, bridge.ScheduledMissed: {"Missed", "warn"},
-	bridge.ScheduledHeld: {"On hold", "warn"}, bridge.ScheduledFailed: {"Not sent", "bad"},
-}
-
 // localLayout is the layout of a field with a date and a time.
 const localLayout = "2006-01-02T15:04"
 
@@ -52,7 +44,7 @@ const scheduledRoot = view.Root + "/scheduled"
 func waitingOf(req *frame.Request, m bridge.ScheduledMessage, back string) waiting {
 	_, isFile := map[bridge.ScheduledType]bool{"image": true, "video": true, "document": true, bridge.ScheduledTypeAlbum: true}[m.Type]
 	w := waiting{
-		ScheduledMessage: m, Word: scheduledWords[m.Status], Path: scheduledRoot + "/" + bridge.PathID(m.ID), Back: back, Key: frame.NewKey(),
+		ScheduledMessage: m, Word: view.ScheduledWords[m.Status], Path: scheduledRoot + "/" + bridge.PathID(m.ID), Back: back, Key: frame.NewKey(),
 		Local: m.SendAt.In(req.Zone()).Format(localLayout), HasOwn: !m.Begun && (isFile || m.Type == bridge.ScheduledTypeText),
 	}
 	if m.Error != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 
@@ -25,8 +26,8 @@ type eventsPage struct {
 	Chat   names.Choice
 	Wrong  map[string]string
 	Events []eventRow
-	Blank  eventRow // the script fills it in
-	Query  string   // of the stream
+	Query  string // of the stream
+	Self   string // the address of the rows for the script
 	Curl   string
 }
 
@@ -40,7 +41,7 @@ type eventRow struct {
 	At   bridge.Time
 }
 
-// ShowEvents shows the newest events of the log.
+// ShowEvents shows the newest events of the log, or for the script (part) the rows of those after an event.
 func ShowEvents(req *frame.Request) error {
 	asked := req.URL.Query()
 	f := frame.NewForm(asked)
@@ -58,8 +59,12 @@ func ShowEvents(req *frame.Request) error {
 	if err != nil {
 		return err
 	}
+	if after, err := strconv.ParseInt(asked.Get("after"), 10, 64); err == nil {
+		events = slices.DeleteFunc(events, func(event bridge.Event) bool { return event.ID <= after })
+	}
+	self := url.Values{"chat": asked["chat"], "type": asked["type"]}
 	page := eventsPage{
-		Types: query.Types, Chat: chat, Wrong: f.Wrong, Query: query.Encode(),
+		Types: query.Types, Chat: chat, Wrong: f.Wrong, Query: query.Encode(), Self: view.Root + "/events?part&" + self.Encode(),
 		Curl: req.Curl("GET", "/api/events?after=0", nil, "-N", "-H 'Accept: text/event-stream'"),
 	}
 	n, err := names.Of(req, peopleOf(events))
@@ -72,6 +77,9 @@ func ShowEvents(req *frame.Request) error {
 			return err
 		}
 		page.Events = append(page.Events, eventRow{event.ID, event.Type, event.ChatJID, aboutEvent(event, n), view.Indented(encoded), event.At})
+	}
+	if asked.Has("part") {
+		return req.PartOf("events", "event-rows", map[string]any{"Events": page.Events, "Clock": req.Clock()})
 	}
 	return req.Show("events", "Events", page)
 }
@@ -126,6 +134,10 @@ func aboutEvent(event bridge.Event, n names.Names) string {
 		return event.Group.Name + ": request to join from " + namesAsking(event.JoinRequests.Created)
 	case event.Group != nil:
 		return event.Group.Name
+	case event.Label != nil:
+		return view.LabelName(event.Label.Label)
+	case event.Scheduled != nil:
+		return view.ScheduledWords[event.Scheduled.Status].Text + " · " + cmp.Or(event.Scheduled.Content, string(event.Scheduled.Type))
 	case event.Call != nil:
 		return n.Of(event.Call.FromJID) + ": " + callWords[event.Call.State].Text
 	case event.Status != nil:

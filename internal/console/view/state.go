@@ -108,6 +108,15 @@ func StateOf(status bridge.Status) State {
 	return s
 }
 
+// Word is a short text about a status. Tone is its colour: good, warn, bad, or none.
+type Word struct{ Text, Tone string }
+
+// ScheduledWords describe the statuses of scheduled messages.
+var ScheduledWords = map[bridge.ScheduledStatus]Word{
+	bridge.ScheduledWaiting: {"Scheduled", ""}, bridge.ScheduledSending: {"Sending", ""}, bridge.ScheduledMissed: {"Missed", "warn"},
+	bridge.ScheduledHeld: {"On hold", "warn"}, bridge.ScheduledFailed: {"Not sent", "bad"}, bridge.ScheduledCancelled: {"Cancelled", ""},
+}
+
 // Sentence returns a text with a capital letter and a full stop.
 func Sentence(text string) string {
 	if text == "" {
@@ -125,6 +134,6 @@ func Sentence(text string) string {
 // ScopeWords describes the scopes.
 var ScopeWords = map[bridge.Scope]struct{ Label, About string }{
 	bridge.ScopeRead:   {"Read", "chats, messages, files, calls and events"},
-	bridge.ScopeSend:   {"Send", "messages, reactions, changes to groups"},
+	bridge.ScopeSend:   {"Send", "messages and reactions, and change groups"},
 	bridge.ScopeManage: {"Manage", "the account, webhooks, hooks and tokens"},
 }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
@@ -104,7 +105,31 @@ func TestConsole_AConversationIsLive(t *testing.T) {
 	if !Evaluate[bool](v.Browser, `window.stays === true`) {
 		t.Error("the page was loaded again")
 	}
+	logsEventsLive(t, v)
 	v.WantNoFaults()
+}
+
+// logsEventsLive: the row of an event says the same when it comes as after the page is loaded again.
+func logsEventsLive(t *testing.T, v Visited) {
+	t.Helper()
+	v.Open("/console/events")
+	v.WaitFor(`document.readyState === "complete" && !document.querySelector("#pause").hidden`)
+	newest := `document.querySelector("#event-log li .event-text").textContent`
+	Must(v.Ben.SendImage(Within(t), v.Owner.PN(), simnet.Media{Data: []byte("a picture"), Mimetype: "image/png"}))(t)
+	v.WaitFor(newest + ` === "Ben: Photo"`)
+	v.Bridge.Post("/api/messages/send", Object{"jid": v.Ben.PN().String(), "text": "see you", "sendAt": time.Now().Add(time.Hour).Format(time.RFC3339)}).Want(http.StatusOK)
+	v.WaitFor(newest + ` === "Scheduled · see you"`)
+	shown := `[...document.querySelectorAll("#event-log summary")].map(one => one.innerText).join("\n")`
+	rows := Evaluate[string](v.Browser, shown)
+	v.Open("/console/events")
+	if again := Evaluate[string](v.Browser, shown); again != rows {
+		t.Errorf("the rows are\n%s\nloaded again\n%s", rows, again)
+	}
+	v.ClickOn("#pause")
+	Say(t, v.Ben, v.Owner.PN(), "while it pauses")
+	v.WaitFor(`document.querySelector("#pause").innerText.includes("(") && !document.querySelector("#event-log").textContent.includes("while it pauses")`)
+	v.ClickOn("#pause")
+	v.WaitFor(newest + `.includes("while it pauses")`)
 }
 
 func TestConsole_SearchJumpsToTheMessage(t *testing.T) {

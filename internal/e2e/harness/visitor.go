@@ -56,13 +56,13 @@ func (v *Visitor) Get(path string) (int, string) {
 // LogIn submits the form with a token.
 func (v *Visitor) LogIn(token string) (int, string) {
 	v.t.Helper()
-	return v.Open(v.loginWith(token))
+	return v.Open(v.loginWith(token, ""))
 }
 
-// Session submits the form with a token and returns the cookies of the session.
-func (v *Visitor) Session(token string) []*http.Cookie {
+// Session submits the form with a token and a time zone, and returns the cookies of the session.
+func (v *Visitor) Session(token, zone string) []*http.Cookie {
 	v.t.Helper()
-	login := v.loginWith(token)
+	login := v.loginWith(token, zone)
 	v.browser.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	resp := Must(v.do(login))(v.t)
 	defer resp.Body.Close()
@@ -72,15 +72,15 @@ func (v *Visitor) Session(token string) []*http.Cookie {
 	return resp.Cookies()
 }
 
-// loginWith returns the request of the form with a token.
-func (v *Visitor) loginWith(token string) *http.Request {
+// loginWith returns the request of the form with a token and a time zone.
+func (v *Visitor) loginWith(token, zone string) *http.Request {
 	v.t.Helper()
 	_, form := v.Get("/login")
 	csrf := CsrfField.FindStringSubmatch(form)
 	if csrf == nil {
 		v.t.Fatalf("the form has no token:\n%s", form)
 	}
-	login := Must(http.NewRequest(http.MethodPost, v.base+"/login", strings.NewReader(url.Values{"token": {token}, "csrf": {csrf[1]}}.Encode())))(v.t)
+	login := Must(http.NewRequest(http.MethodPost, v.base+"/login", strings.NewReader(url.Values{"token": {token}, "zone": {zone}, "csrf": {csrf[1]}}.Encode())))(v.t)
 	login.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	return login
 }

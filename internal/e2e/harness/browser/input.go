@@ -103,10 +103,11 @@ func (b *Browser) WantSeen(selector string) {
 }
 
 // LogIn logs in with the tests' token. The window only gets the cookie of the session, because the pages that it
-// would show take longer than most others.
+// would show take longer than most others. The session knows the browser's zone, as after the form: a page would
+// otherwise load again once it has told it.
 func (b *Browser) LogIn() {
 	b.T.Helper()
-	for _, cookie := range NewVisitor(b.T, b.Base).Session(TestToken) {
+	for _, cookie := range NewVisitor(b.T, b.Base).Session(TestToken, Evaluate[string](b, `Intl.DateTimeFormat().resolvedOptions().timeZone`)) {
 		CallBrowser(b, network.SetCookie, network.SetCookieParams{
 			Name: cookie.Name, Value: cookie.Value, URL: b.Base, Path: cookie.Path, HTTPOnly: new(true), SameSite: network.CookieSameSiteStrict,
 		})

@@ -61,7 +61,7 @@ const pinned = find(".pinned");
 if (pinned) {
   listeners.push((event) => {
     const changes = Array.isArray(event.changes) ? event.changes : []; // those of a group are an object
-    if (event.type === "reset" || event.chatJid === chat.dataset.chat && ["pinnedUntil", "content", "deletedAt"].some((name) => changes.includes(name))) refresh(pinned);
+    if (event.type === "reset" || event.chatJid === chat.dataset.chat && (event.type === "group.updated" || ["pinnedUntil", "content", "deletedAt"].some((name) => changes.includes(name)))) refresh(pinned);
   });
   // A click shows the message, and the next click the next one.
   pinned.addEventListener("click", (event) => {

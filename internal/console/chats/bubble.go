@@ -45,8 +45,9 @@ type bubble struct {
 	Editable         bool // for everyone
 	Deletable        bool // for everyone; own messages only
 	DeletableHere    bool // on the account's own devices
-	Pinnable         bool
-	Labelable        bool // set for the menu alone
+	Starrable        bool
+	Pinnable         bool // set for the menu alone, as the next
+	Labelable        bool
 	Votable          bool
 	Transcribable    bool // on request
 	IsLongTranscript bool
@@ -133,7 +134,7 @@ func actionable(req *frame.Request, b bubble, chat bridge.JID) bubble {
 	b.Editable = b.Actions && b.Message.Editable(req.Now(), bridge.EditTime) == nil
 	b.Deletable = b.Actions && b.FromMe && b.Message.Deletable(req.Now(), false) == nil
 	b.DeletableHere = b.Actions && b.DeletableForMe() == nil
-	b.Pinnable = b.Actions && b.Markable("pinned") == nil
+	b.Starrable = b.Actions && b.Markable("pinned") == nil
 	b.Votable = b.Poll != nil && b.Actions && b.Message.Votable(nil) == nil
 	b.Transcribable = req.Transcribes() && b.Media != nil && b.Media.Type == bridge.MediaAudio && b.Message.Transcribable() == nil && b.Transcript == nil
 	var can []string

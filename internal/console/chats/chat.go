@@ -145,7 +145,7 @@ func checkedChat(req *frame.Request, jid bridge.JID, unknown error) (chat bridge
 // pinned returns the pinned messages of the page's chat.
 func (p *chatPage) pinned(req *frame.Request) (pinBar, error) {
 	if p.IsNew || p.Chat.JID.IsImport() {
-		return pinBar{Chat: p.Chat.JID, Sends: req.Sends()}, nil
+		return pinBar{Chat: p.Chat.JID}, nil
 	}
 	return pinBarOf(req, p.Chat)
 }

@@ -45,24 +45,51 @@ func passed(err error) error {
 	return err
 }
 
-// closedGroup returns why the account cannot write in a group, by what is stored about it.
-func closedGroup(req *frame.Request, jid bridge.JID) (string, error) {
-	group, err := req.API.StoredGroup(req.Context(), jid)
+// place is the account's place in a group, by what is stored about the group.
+type place struct {
+	bridge.Group
+	isKnown, isMember, isAdmin bool
+}
+
+// placeIn returns the account's place in a group.
+func placeIn(req *frame.Request, jid bridge.JID) (p place, err error) {
+	stored, err := req.API.StoredGroup(req.Context(), jid)
 	if err != nil {
-		return "", err
+		return p, err
 	}
+	p.Group = stored.Group
 	me, err := names.Me(req)
-	if err != nil || me == "" || len(group.Participants) == 0 {
-		return "", err
+	if err != nil || me == "" || len(p.Participants) == 0 {
+		return p, err
 	}
-	i := slices.IndexFunc(group.Participants, func(m bridge.Participant) bool { return m.JID == me })
+	p.isKnown = true
+	if i := slices.IndexFunc(p.Participants, func(m bridge.Participant) bool { return m.JID == me }); i >= 0 {
+		p.isMember, p.isAdmin = true, p.Participants[i].IsAdmin || p.Participants[i].IsSuperAdmin
+	}
+	return p, nil
+}
+
+// closedGroup returns why the account cannot write in a group.
+func closedGroup(req *frame.Request, jid bridge.JID) (string, error) {
+	p, err := placeIn(req, jid)
 	switch {
-	case i < 0:
+	case err != nil || !p.isKnown:
+		return "", err
+	case !p.isMember:
 		return "You’re no longer in this group.", nil
-	case group.IsAnnounce && !group.Participants[i].IsAdmin && !group.Participants[i].IsSuperAdmin:
+	case p.IsAnnounce && !p.isAdmin:
 		return "Only admins can send messages here.", nil
 	}
 	return "", nil
+}
+
+// pinsIn reports whether the visitor may pin messages in a chat. In groups that only admins may change, only they may.
+func pinsIn(req *frame.Request, chat bridge.JID) (bool, error) {
+	if !req.Sends() || !chat.IsGroup() {
+		return req.Sends(), nil
+	}
+	p, err := placeIn(req, chat)
+	return !p.isKnown || p.isAdmin || p.isMember && !p.IsLocked, passed(err)
 }
 
 // ShowClosed answers the script with why the visitor cannot write in a chat.

@@ -55,7 +55,7 @@ func messagePath(chat bridge.JID, id string) string {
 type pinBar struct {
 	Chat  bridge.JID
 	Lines []pinnedLine // the newest first
-	Sends bool
+	Pins  bool         // whether the visitor may unpin them
 }
 
 // pinnedLine is a pinned message in one line.
@@ -68,9 +68,12 @@ const mostPinned = 3
 
 // pinBarOf returns the pinned messages of a chat.
 func pinBarOf(req *frame.Request, chat bridge.Chat) (bar pinBar, err error) {
-	bar = pinBar{Chat: chat.JID, Sends: req.Sends()}
+	bar.Chat = chat.JID
 	page, err := req.API.Messages(req.Context(), bridge.MessageQuery{Chat: chat.JID, MessageFilter: bridge.MessageFilter{Pinned: new(true)}, Order: bridge.OrderDesc, Limit: mostPinned})
 	if err != nil || len(page.Items) == 0 {
+		return bar, err
+	}
+	if bar.Pins, err = pinsIn(req, chat.JID); err != nil {
 		return bar, err
 	}
 	n, err := names.OfMessages(req, []bridge.Chat{chat}, page.Items)

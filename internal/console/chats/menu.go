@@ -20,6 +20,11 @@ func ShowMenu(req *frame.Request) error {
 		return err
 	}
 	b := shown[0]
+	if b.Starrable {
+		if b.Pinnable, err = pinsIn(req, req.Chat); err != nil {
+			return err
+		}
+	}
 	b.Labelable = len(labels.All) > 0 && b.Actions && b.Markable("labelled") == nil
 	b.Curl = req.Curl("GET", "/api/chats/"+req.Chat.Escaped()+"/messages/"+bridge.PathID(b.ID), nil)
 	return req.PartOf("chat", "message-menu", b)

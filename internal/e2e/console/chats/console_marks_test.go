@@ -75,6 +75,44 @@ func TestConsole_PinsMessages(t *testing.T) {
 	})
 }
 
+// In a group that only admins may change, only they pin messages, as in the apps.
+func TestConsole_OnlyAdminsPinInLockedGroups(t *testing.T) {
+	t.Parallel()
+	v := visitAs(t, 390)
+	group := NewGroup(t, v.Ben, simnet.GroupOptions{Subject: "Walks", Members: []*simnet.Phone{v.Owner}})
+	id := Say(t, v.Ben, group.JID(), "We meet at ten")
+	v.Cast.Stored(t, id)
+	entries := func(want string) {
+		t.Helper()
+		menu := fmt.Sprintf(`fetch(location.pathname + "/messages/%s/menu").then(page => page.text()).then(menu => ["Star", "Pin…", "Unpin"].filter(entry => menu.includes("</svg>" + entry + "<")).join())`, bridge.PathID(id))
+		Eventually(t, func() error {
+			if got := Evaluate[string](v.Browser, menu); got != want {
+				return fmt.Errorf("the menu has %s, want %s", got, want)
+			}
+			return nil
+		})
+	}
+	v.OpenChat(group.JID())
+	v.WantText("We meet at ten")
+	entries("Star,Pin…")
+	Must(v.Ben.Pin(Within(t), group.JID(), v.Ben.PN(), id, 24*time.Hour))(t)
+	v.WaitFor(`document.querySelector(".pinned-line .round")`)
+	entries("Star,Unpin")
+	if err := group.SetLocked(Within(t), v.Ben, true); err != nil {
+		t.Fatal(err)
+	}
+	v.WaitFor(`document.querySelector(".pinned-line") && !document.querySelector(".pinned-line .round")`)
+	entries("Star")
+	v.ClickIt(inMessage("We meet at ten", ".msg-menu"))
+	v.WantSeen("#message-menu [name=star]")
+	if err := group.Promote(Within(t), v.Ben, v.Owner); err != nil {
+		t.Fatal(err)
+	}
+	v.WaitFor(`document.querySelector(".pinned-line .round")`)
+	entries("Star,Unpin")
+	v.WantNoFaults()
+}
+
 // TestConsole_Votes chooses options of polls by a click, changes them and takes them back.
 func TestConsole_Votes(t *testing.T) {
 	AtBothSizes(t, func(t *testing.T, v Visited) {

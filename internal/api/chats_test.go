@@ -86,7 +86,7 @@ func TestChats_ShowEveryField(t *testing.T) {
 func lastBy(sender bridge.JID, id, content, timestamp string) map[string]any {
 	return map[string]any{
 		"msgId": id, "fromMe": false, "senderJid": string(sender), "pushName": "~" + sender.User(),
-		"messageType": "conversation", "content": content, "timestamp": timestamp, "deletedAt": nil, "status": nil,
+		"messageType": "conversation", "content": content, "timestamp": timestamp, "deletedAt": nil, "status": nil, "viewOnce": false, "media": nil,
 	}
 }
 

@@ -79,6 +79,17 @@ type LastMessage struct {
 	Timestamp   Time      `json:"timestamp"`
 	DeletedAt   *Time     `json:"deletedAt"`
 	Status      *Delivery `json:"status"` // nil for other people's messages
+	ViewOnce    bool      `json:"viewOnce"`
+
+	Media *LastMedia `json:"media"` // nil for a message without a file, or that was deleted
+}
+
+// LastMedia says what the file of a last message is.
+type LastMedia struct {
+	Type     MediaType `json:"type"`
+	FileName string    `json:"fileName,omitempty"`
+	PTT      bool      `json:"ptt,omitempty"` // a voice note
+	GIF      bool      `json:"gif,omitempty"`
 }
 
 // MaxPreview limits the content of a last message, in characters.

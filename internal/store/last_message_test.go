@@ -71,6 +71,29 @@ func TestLastMessage_IsCutBetweenSigns(t *testing.T) {
 	}
 }
 
+// TestLastMessage_SaysWhatItsFileIs: lists of chats name a file, a voice note and a view-once message as such.
+func TestLastMessage_SaysWhatItsFileIs(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	voice, paper, once := says(alice, alice, "A1", 1, ""), says(bob, bob, "B1", 1, ""), says(club, alice, "C1", 1, "")
+	voice.MessageType, voice.Media = "audioMessage", &bridge.Media{Type: bridge.MediaAudio, PTT: true, DurationSec: 3}
+	paper.MessageType, paper.Media = "documentMessage", &bridge.Media{Type: bridge.MediaDocument, FileName: "plan.pdf", Size: 7}
+	once.MessageType, once.ViewOnce = bridge.TypeUndecryptable, true
+	save(t, s, owner(), bridge.Group{JID: club, Name: "Club"}, voice, paper, once)
+	for chat, want := range map[bridge.JID]bridge.LastMedia{alice: {Type: bridge.MediaAudio, PTT: true}, bob: {Type: bridge.MediaDocument, FileName: "plan.pdf"}} {
+		if got := chatOf(t, s, chat).LastMessage; got.Media == nil || *got.Media != want || got.ViewOnce {
+			t.Errorf("%s: got %+v", chat, got)
+		}
+	}
+	if got := chatOf(t, s, club).LastMessage; got.Media != nil || !got.ViewOnce {
+		t.Errorf("got %+v", got)
+	}
+	save(t, s, bridge.Deletion{Chat: bob, Target: "B1", By: bob, Timestamp: at(2)})
+	if got := chatOf(t, s, bob).LastMessage; got.Media != nil || got.DeletedAt == nil {
+		t.Errorf("after the deletion: %+v", got)
+	}
+}
+
 // TestPlans_OfTheLastMessagesAreLookUps: the list costs its page, however many
 // messages its chats have.
 func TestPlans_OfTheLastMessagesAreLookUps(t *testing.T) {

@@ -44,10 +44,20 @@ func QuotedLine(q bridge.Quoted) string {
 
 // lastLine returns the newest message of a chat in one line.
 func lastLine(m bridge.LastMessage) string {
-	if m.DeletedAt != nil {
+	file := cmp.Or(m.Media, new(bridge.LastMedia))
+	switch {
+	case m.DeletedAt != nil:
 		return deletedText
+	case m.ViewOnce:
+		return viewOnceText(m.MessageType)
+	case m.Content != "":
+		return oneLine(m.Content)
+	case file.PTT:
+		return "Voice note"
+	case file.GIF:
+		return "GIF"
 	}
-	return cmp.Or(oneLine(m.Content), kindOfType(m.MessageType))
+	return cmp.Or(file.FileName, kindOfType(m.MessageType))
 }
 
 // lastIcon returns the icon of a chat's newest message; empty for texts.
@@ -61,7 +71,7 @@ func lastIcon(m bridge.LastMessage) string {
 // iconsOfKinds has the icons of messages other than texts.
 var iconsOfKinds = map[string]string{
 	"Photo": "picture", "Video": "play", "Audio": "mic", "Document": "file", "Album": "picture", "Location": "place",
-	"Contact": "contact", "Contacts": "contact", "Poll": "poll",
+	"Contact": "contact", "Contacts": "contact", "Poll": "poll", "Event": "event", "Group invitation": "group",
 }
 
 // oneLine returns the beginning of a text in one line, without formatting.
@@ -73,7 +83,7 @@ func oneLine(text string) string {
 func KindOf(m bridge.Message) string {
 	switch {
 	case m.ViewOnce:
-		return "View-once " + cmp.Or(onceKinds[m.MessageType], "message") + ". Open it on the phone."
+		return viewOnceText(m.MessageType)
 	case m.MessageType == bridge.TypeUndecryptable:
 		return "Waiting for this message. This may take a while."
 	case m.Poll != nil:
@@ -102,6 +112,11 @@ func KindOf(m bridge.Message) string {
 	return kindOfType(m.MessageType)
 }
 
+// viewOnceText describes a view-once message by its type.
+func viewOnceText(messageType string) string {
+	return "View-once " + cmp.Or(onceKinds[messageType], "message") + ". Open it on the phone."
+}
+
 // onceKinds describes view-once messages whose kind is known.
 var onceKinds = map[string]string{"imageMessage": "photo", "videoMessage": "video", "ptvMessage": "video", "audioMessage": "voice note"}
 
@@ -125,6 +140,7 @@ func kindOfType(messageType string) string {
 var kindsOfTypes = map[string]string{
 	"imageMessage": "Photo", "videoMessage": "Video", "ptvMessage": "Video", "audioMessage": "Audio",
 	"documentMessage": "Document", "stickerMessage": "Sticker", "albumMessage": "Album", "locationMessage": "Location", "liveLocationMessage": "Location",
+	"eventMessage": "Event", "eventInviteMessage": "Event", "groupInviteMessage": "Group invitation", "orderMessage": "Order", "productMessage": "Product",
 	"contactMessage": "Contact", "contactsArrayMessage": "Contacts", bridge.TypeUndecryptable: "Waiting for this message",
 	"pollCreationMessage": "Poll", "pollCreationMessageV2": "Poll", "pollCreationMessageV3": "Poll", "pollCreationMessageV5": "Poll", "pollCreationMessageV6": "Poll",
 }

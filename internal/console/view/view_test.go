@@ -94,3 +94,26 @@ func TestClock_NamesDays(t *testing.T) {
 		}
 	}
 }
+
+// The row of a chat says the same of its newest message as the message's bubble.
+func TestLastLine(t *testing.T) {
+	t.Parallel()
+	file := func(of bridge.LastMedia) *bridge.LastMedia { return &of }
+	for want, m := range map[string]bridge.LastMessage{
+		"View-once message. Open it on the phone.": {MessageType: bridge.TypeUndecryptable, ViewOnce: true},
+		"View-once photo. Open it on the phone.":   {MessageType: "imageMessage", ViewOnce: true, Content: "only once"},
+		"Waiting for this message":                 {MessageType: bridge.TypeUndecryptable},
+		"Voice note":                               {MessageType: "audioMessage", Media: file(bridge.LastMedia{Type: bridge.MediaAudio, PTT: true})},
+		"Audio":                                    {MessageType: "audioMessage", Media: file(bridge.LastMedia{Type: bridge.MediaAudio})},
+		"GIF":                                      {MessageType: "videoMessage", Media: file(bridge.LastMedia{Type: bridge.MediaVideo, GIF: true})},
+		"plan.pdf":                                 {MessageType: "documentMessage", Media: file(bridge.LastMedia{Type: bridge.MediaDocument, FileName: "plan.pdf"})},
+		"the plan":                                 {MessageType: "documentMessage", Content: "the plan", Media: file(bridge.LastMedia{Type: bridge.MediaDocument, FileName: "plan.pdf"})},
+		"Document":                                 {MessageType: "documentMessage"},
+		"Event":                                    {MessageType: "eventMessage"},
+		deletedText:                                {MessageType: "imageMessage", ViewOnce: true, DeletedAt: new(bridge.Time)},
+	} {
+		if got := lastLine(m); got != want {
+			t.Errorf("%+v is %q, want %q", m, got, want)
+		}
+	}
+}

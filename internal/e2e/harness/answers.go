@@ -294,7 +294,13 @@ func (p *Process) agreed(o Object) {
 // short here.
 func isPreviewOf(last, m Object) bool {
 	for name, value := range last {
-		if m[name] != value {
+		if name == "media" {
+			file, has := value.(Object)
+			of, wants := m[name].(Object)
+			if has != wants || has && file["type"] != of["type"] {
+				return false
+			}
+		} else if m[name] != value {
 			return false
 		}
 	}

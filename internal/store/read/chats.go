@@ -3,6 +3,7 @@ package read
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 
 	"bridged/internal/bridge"
@@ -109,7 +110,8 @@ func (r *Snapshot) scanChat(row *sqlite.Row) (chat bridge.Chat, id, recency int6
 // LastMessagesQuery looks up the newest message of each chat in an index. It reads only the beginning
 // of a long text: the preview, and a few characters for cutting it.
 var LastMessagesQuery = fmt.Sprintf(`
-	SELECT m.chat, m.id, m.from_me, m.sender, m.push_name, m.type, substr(m.content, 1, %d), m.timestamp, m.deleted_at, ifnull(m.status, -1)
+	SELECT m.chat, m.id, m.from_me, m.sender, m.push_name, m.type, substr(m.content, 1, %d), m.timestamp, m.deleted_at, ifnull(m.status, -1),
+		iif(json_valid(m.details), ifnull(m.details ->> '$."1"', 0), 0), ifnull(iif(json_valid(m.details), m.details -> '$.m', NULL), '')
 	FROM json_each(?) wanted CROSS JOIN messages m ON m.seq = (
 		SELECT seq FROM messages WHERE chat = wanted.value ORDER BY timestamp DESC, seq DESC LIMIT 1)`,
 	bridge.MaxPreview+32)
@@ -127,7 +129,12 @@ func (r *Snapshot) addLastMessages(chats []bridge.Chat, ids []int64) {
 	for row := range r.rowsOf(LastMessagesQuery, wanted) {
 		var m bridge.LastMessage
 		var chat, sender, status int64
-		row.Scan(&chat, &m.ID, &m.FromMe, &sender, &m.PushName, &m.MessageType, &m.Content, &m.Timestamp, &m.DeletedAt, &status)
+		var media string
+		row.Scan(&chat, &m.ID, &m.FromMe, &sender, &m.PushName, &m.MessageType, &m.Content, &m.Timestamp, &m.DeletedAt, &status, &m.ViewOnce, &media)
+		if media != "" && m.DeletedAt == nil {
+			m.Media = new(bridge.LastMedia)
+			r.Fail(json.Unmarshal([]byte(media), m.Media))
+		}
 		if status != -1 {
 			d, err := columns.Delivery(status)
 			r.Fail(err)

@@ -60,6 +60,9 @@ func TestConsole_MessagesForThePhone(t *testing.T) {
 		v.WantSeen(`.choice a[href="https://example.org/t/1"]`)
 		v.WantInside("a message of a business", ".bubble *:not(.vh)")
 		shoot(v.Browser, fmt.Sprintf("kinds-%d", Evaluate[int](v.Browser, "innerWidth")))
+		Must(v.Carla.SendImage(Within(t), v.Owner.PN(), picture, simnet.HiddenViewOnce()))(t)
+		v.Open("/console/chats")
+		v.WaitFor(rowOf(v.Carla.PN()) + `?.innerText.includes("View-once message. Open it on the phone.")`)
 	})
 }
 

@@ -295,7 +295,7 @@ if (pane) {
   arrange();
   returnToPlace();
   addEventListener("pagehide", keepPlace);
-  list.addEventListener("scroll", debounced(keepPlace, 200), { passive: true });
+  list.addEventListener("scrollend", keepPlace);
   pane.addEventListener("keydown", moveBy);
   addEventListener("pageshow", (event) => event.persisted && renewList());
   document.addEventListener("visibilitychange", () => document.hidden || soon());

@@ -13,7 +13,7 @@ if (csrf && zone && document.body.dataset.zone !== zone && !sessionStorage.getIt
 // Regions
 
 // A region (data-live) is loaded again after one of its events (data-on; "begin" when the page starts to follow the
-// events), or at an interval (data-every, in seconds).
+// events). What has no events is loaded again after some seconds (data-every), while the page is visible.
 export const listeners = []; // called with each event
 
 export async function refresh(region) {
@@ -26,14 +26,22 @@ export async function refresh(region) {
     const fresh = find(`[data-live="${region.dataset.live}"]`, await loadChanges(region.dataset.from || location.href));
     if (!fresh && region.dataset.else === "reload") return location.reload(); // the page is a different one now
     replace(region, fresh);
+    countDown();
   } catch {
     // The next event or interval retries.
   }
   region.loading = false;
+  refreshLater(region);
   if (region.again) {
     region.again = false;
     refresh(region);
   }
+}
+
+// refreshLater loads a region again after its interval.
+function refreshLater(region) {
+  clearTimeout(region.timer);
+  if (region.dataset.every && !document.hidden) region.timer = setTimeout(() => refresh(region), region.dataset.every * 1000);
 }
 
 // replace replaces the content of a region. Open details, typed values and the focus stay.
@@ -58,13 +66,14 @@ function replace(region, fresh) {
   }
 }
 
-// isSame reports whether a region equals its fresh version, apart from errors that a script added.
+// isSame reports whether a region equals its fresh version, apart from errors and times that a script added.
 function isSame(region, fresh) {
-  if (!find("[aria-invalid]", region)) return region.innerHTML === fresh.innerHTML;
-  const bare = region.cloneNode(true);
-  all(".wrong", bare).forEach((one) => one.remove());
-  all("[aria-invalid]", bare).forEach((one) => one.removeAttribute("aria-invalid"));
-  return bare.innerHTML === fresh.innerHTML;
+  if (!find("[aria-invalid], [data-until]", region)) return region.innerHTML === fresh.innerHTML;
+  const [was, is] = [region, fresh].map((one) => one.cloneNode(true));
+  all(".wrong", was).forEach((one) => one.remove());
+  all("[aria-invalid]", was).forEach((one) => one.removeAttribute("aria-invalid"));
+  for (const one of [...all("[data-until]", was), ...all("[data-until]", is)]) one.replaceChildren();
+  return was.innerHTML === is.innerHTML;
 }
 
 // isTyped reports whether the visitor has changed a field.
@@ -115,9 +124,7 @@ for (const region of all("[data-live]")) {
     if (types.includes(event.type)) again();
   });
   if (region.matches("[data-load]")) refresh(region); // it takes longer than the page
-  if (region.dataset.every) {
-    setInterval(() => document.hidden || refresh(region), region.dataset.every * 1000);
-  }
+  refreshLater(region);
 }
 
 // One stream for each page. A hidden page closes it, because browsers limit connections to a host, and
@@ -169,11 +176,20 @@ document.addEventListener("visibilitychange", () => {
 addEventListener("beforeunload", () => (left = performance.now()));
 follow();
 
-// Codes that expire
+// Times that are left
 
-setInterval(() => {
-  for (const one of all("[data-until]")) {
-    const left = Math.round((new Date(one.dataset.until) - Date.now()) / 1000);
-    one.textContent = left > 0 ? `for another ${Math.floor(left / 60)}:${String(left % 60).padStart(2, "0")}` : "no longer. Get a new code";
+let counting; // the timer of the next second
+
+// countDown shows each second how long something is valid (data-until), and afterwards data-over. It rests while the page
+// has nothing to count.
+function countDown() {
+  clearTimeout(counting);
+  const ends = all("[data-until]");
+  for (const one of ends) {
+    const seconds = Math.round((new Date(one.dataset.until) - Date.now()) / 1000);
+    const text = seconds > 0 ? `for another ${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}` : one.dataset.over;
+    if (one.textContent !== text) one.textContent = text;
   }
-}, 1000);
+  if (ends.length) counting = setTimeout(countDown, 1000);
+}
+countDown();

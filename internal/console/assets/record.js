@@ -9,7 +9,8 @@ const button = find("[data-record]");
 const bar = find("#recording");
 const types = ["audio/ogg;codecs=opus", "audio/webm;codecs=opus"];
 const type = navigator.mediaDevices?.getUserMedia && window.MediaRecorder && types.find((one) => MediaRecorder.isTypeSupported(one));
-let now; // the running recording: recorder, chunks, stream, context, level, ms, since, timer
+let now; // the recording: recorder, chunks, stream, context, level, ms until the last pause, since (the start or the last resume; undefined while it rests)
+let frame; // of the next drawing
 
 async function start() {
   button.disabled = true;
@@ -19,10 +20,12 @@ async function start() {
     now = { recorder, stream, chunks: [], ms: 0, since: performance.now(), ...meter(stream) };
     recorder.addEventListener("dataavailable", (event) => now?.chunks.push(event.data));
     stream.getAudioTracks()[0].addEventListener("ended", () => {
+      rest();
+      for (const name of ["pause", "resume"]) find(`[data-${name}]`, bar).hidden = true;
+      find("[data-finish]", bar).focus();
       toast("The microphone was disconnected. You can still send what was recorded.", true);
     });
     recorder.start(1000);
-    now.timer = setInterval(tick, 150);
     show("Recording");
     find("[data-finish]", bar).focus();
   } catch (failure) {
@@ -46,7 +49,13 @@ function meter(stream) {
   } };
 }
 
-const length = () => now.ms + (now.recorder.state === "recording" ? performance.now() - now.since : 0);
+const length = () => now.ms + (now.since === undefined ? 0 : performance.now() - now.since);
+
+// rest stops counting the length.
+function rest() {
+  now.ms = length();
+  now.since = undefined;
+}
 
 // minutes formats a length.
 function minutes(ms) {
@@ -54,9 +63,14 @@ function minutes(ms) {
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
 }
 
-function tick() {
-  find("[data-length]", bar).textContent = minutes(length());
-  find("meter", bar).value = now.recorder.state === "recording" ? now.level() : 0;
+// draw shows the length and the loudness, in each frame while the recording runs.
+function draw() {
+  cancelAnimationFrame(frame);
+  if (!now || now.isEnding) return;
+  const runs = now.since !== undefined, text = minutes(length()), shown = find("[data-length]", bar);
+  if (shown.textContent !== text) shown.textContent = text;
+  find("meter", bar).value = runs ? now.level() : 0;
+  if (runs) frame = requestAnimationFrame(draw);
 }
 
 function show(state) {
@@ -67,11 +81,11 @@ function show(state) {
   announce(state);
   find("[data-pause]", bar).hidden = paused;
   find("[data-resume]", bar).hidden = !paused;
-  tick();
+  draw();
 }
 
 function pause() {
-  now.ms = length();
+  rest();
   now.recorder.pause();
   show("Paused");
   find("[data-resume]", bar).focus();
@@ -86,10 +100,9 @@ function resume() {
 
 // end stops recording and returns the audio.
 async function end() {
-  const { recorder, stream, context, timer } = now;
+  const { recorder, stream, context } = now;
   const ms = length();
   now.isEnding = true;
-  clearInterval(timer);
   if (recorder.state !== "inactive") {
     const stopped = new Promise((resolve) => recorder.addEventListener("stop", resolve, { once: true }));
     recorder.stop();

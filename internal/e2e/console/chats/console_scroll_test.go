@@ -87,6 +87,7 @@ func TestConsoleChats_TheListKeepsItsPlaceOnAPhone(t *testing.T) {
 	v.Open("/console/chats")
 	v.WaitFor(`document.readyState === "complete" && document.querySelectorAll(".chat-list .chat-row").length === 30`)
 	v.Run(`document.querySelector("#chats").scrollTop = 700`)
+	v.WaitFor(`Object.entries(sessionStorage).some(([name, place]) => name.startsWith("list ") && JSON.parse(place).top === 700)`) // before the page is left
 	v.ClickIt(`[...document.querySelectorAll(".chat-list .chat-row")].find(row => row.getBoundingClientRect().top > 400)`)
 	v.Do(Loads("#messages"))
 	v.ClickOn(".chat-head .back")

@@ -406,10 +406,20 @@ func TestConsole_RecordsAVoiceNote(t *testing.T) {
 	})
 }
 
-// A recording can be discarded: nothing is sent, and the microphone is off.
+// A recording can be discarded: nothing is sent, and the microphone is off. One whose microphone was disconnected can
+// still be sent.
 func TestConsole_DiscardsAVoiceNote(t *testing.T) {
 	t.Parallel()
 	v := Chatting(t, 390)
+	v.Run(`const devices = navigator.mediaDevices, get = devices.getUserMedia.bind(devices);
+		devices.getUserMedia = async (wanted) => (window.microphone = await get(wanted))`)
+	v.Do(Clicks("[data-record]"))
+	v.WaitFor(`document.querySelector("#recording [data-length]").textContent === "0:01"`)
+	v.Run(`const [track] = window.microphone.getTracks(); track.stop(); track.dispatchEvent(new Event("ended"))`)
+	v.WaitFor(`document.querySelector("#recording [data-pause]").hidden && document.querySelector("#recording [data-resume]").hidden`)
+	v.Do(Clicks("#recording [data-finish]"))
+	Must(v.Ben.Received(Within(t), func(r *simnet.Received) bool { return r.Message.Message.GetAudioMessage().GetSeconds() == 1 }))(t)
+	v.WaitFor(`document.querySelector("#recording").hidden && document.querySelector(".msg.out audio")`)
 	v.Do(Clicks("[data-record]"))
 	v.WaitFor(`document.querySelector("#recording [data-length]").textContent === "0:01"`)
 	v.Do(Clicks("#recording [data-cancel]"))
@@ -419,7 +429,7 @@ func TestConsole_DiscardsAVoiceNote(t *testing.T) {
 	v.Run(`for (const click of [1, 2]) document.querySelector("#recording [data-cancel]").click(); window.isLeft = true; location.reload()`) // without a question
 	v.WaitFor(`!window.isLeft && document.querySelector("#recording")?.hidden`)
 	v.Write("nothing to hear")
-	v.WantOwn("nothing to hear")
+	v.WantOwn("", "nothing to hear")
 	v.WantNoFaults()
 }
 

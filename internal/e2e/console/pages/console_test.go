@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -75,11 +76,14 @@ func TestConsole_PairsByACodeFromTheKeyboard(t *testing.T) {
 			textOf := func(selector string) string {
 				return Evaluate[string](b, `document.querySelector(`+strconv.Quote(selector)+`).textContent`)
 			}
+			if valid := textOf("[data-until]"); !regexp.MustCompile(`^for another \d:[0-5]\d$`).MatchString(valid) {
+				t.Errorf("the code is valid %q", valid)
+			}
 			if button := textOf("form[action='/console/pair'] button"); button != "Get a new code" {
 				t.Errorf("the button says %q", button)
 			}
 			Must(c.Owner.EnterPairingCode(Within(t), strings.ReplaceAll(textOf(".pair-code"), "-", "")))(t)
-			b.WaitFor(`document.querySelector(".linked")`)
+			b.WaitFor(`document.querySelector(".linked") && !document.querySelector("[data-live=pair]").dataset.every`) // nothing changes any more
 			b.WantNoFaults()
 		})
 	}

@@ -2,10 +2,10 @@ package api
 
 import (
 	"context"
-	"encoding/json"
 	"strings"
 	"time"
 
+	"bridged/internal/api/content"
 	"bridged/internal/api/front"
 	"bridged/internal/bridge"
 )
@@ -52,21 +52,16 @@ func (s *server) phoneToPair(asked string) (string, error) {
 
 // answerPasskey receives the credential of a passkey, and then the confirmation that the codes are equal.
 func answerPasskey(in *input) (any, error) {
-	var req struct {
-		Confirm  *bool           `json:"confirm"`
-		ID       string          `json:"id"`
-		Response json.RawMessage `json:"response"`
+	var answer content.PasskeyAnswer
+	body := in.body(&answer, lenient)
+	if in.err == nil {
+		in.err = answer.Check()
 	}
-	body := in.body(&req, lenient)
 	switch {
 	case in.err != nil:
 		return nil, in.err
-	case req.Confirm != nil && !*req.Confirm:
-		return nil, bridge.Invalid("confirm must be true; to stop pairing, call POST /api/auth/logout")
-	case req.Confirm != nil:
+	case answer.Confirm != nil:
 		return in.Account.ConfirmPasskey(in.ctx())
-	case req.ID == "" || len(req.Response) == 0 || req.Response[0] != '{':
-		return nil, bridge.Invalid("the body must be a PublicKeyCredential (with id and response) or {\"confirm\": true}")
 	}
 	return in.Account.SubmitPasskey(in.ctx(), body)
 }

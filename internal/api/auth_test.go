@@ -33,7 +33,7 @@ func TestAuthStatus_ShowsEveryField(t *testing.T) {
 	s.account.status = func() bridge.Status {
 		return bridge.Status{
 			Status: bridge.StateNeedsPair, PairingCode: &code, PairingCodeExpiresAt: &expires, LastError: &sorry,
-			Since: bridge.At(noon), QR: &qr, Passkey: &bridge.Passkey{PublicKey: json.RawMessage(`{"challenge":"abc"}`)},
+			Since: bridge.At(noon), QR: &qr, Passkey: &bridge.Passkey{PublicKey: json.RawMessage(`{"challenge":"abc"}`), ExpiresAt: bridge.At(noon)},
 			NewChats:       &bridge.NewChatQuota{Status: bridge.QuotaCapped, Total: new(50), Used: new(50), CycleEndsAt: &expires},
 			SecurityNotice: &bridge.SecurityNotice{Kind: bridge.SecurityTakenOver, At: expires, Message: "register the number again"},
 			CatchingUp:     &bridge.CatchingUp{Received: 5, Expected: 711}, PausedUntil: &expires,
@@ -46,7 +46,7 @@ func TestAuthStatus_ShowsEveryField(t *testing.T) {
 		"status": "needs-pair", "hasSession": false, "user": nil,
 		"pairingCode": code, "pairingCodeExpiresAt": "2026-11-21T12:00:00.000Z", "lastError": sorry,
 		"since": "2026-11-21T12:00:00.000Z", "qr": qr,
-		"passkey":        map[string]any{"publicKey": map[string]any{"challenge": "abc"}, "code": nil},
+		"passkey":        map[string]any{"publicKey": map[string]any{"challenge": "abc"}, "expiresAt": bridge.At(noon).String(), "code": nil},
 		"newChats":       map[string]any{"status": "capped", "total": 50.0, "used": 50.0, "cycleStartsAt": nil, "cycleEndsAt": "2026-11-21T12:00:00.000Z"},
 		"securityNotice": map[string]any{"kind": "device_logout", "at": "2026-11-21T12:00:00.000Z", "message": "register the number again"},
 		"catchingUp":     map[string]any{"received": 5.0, "expected": 711.0},
@@ -144,7 +144,7 @@ func TestPair_RefusalsOfTheAccount(t *testing.T) {
 func TestPasskey_HasTwoSteps(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
-	credential := `{"id":"abc","type":"public-key","response":{"signature":"c2ln"}}`
+	credential := `{"id":"abc","rawId":"abc","type":"public-key","authenticatorAttachment":"platform","clientExtensionResults":{},"response":{"signature":"c2ln"}}`
 	var submitted string
 	accept := s.account.submitPasskey
 	s.account.submitPasskey = func(ctx context.Context, response json.RawMessage) (bridge.PasskeyResult, error) {
@@ -152,7 +152,7 @@ func TestPasskey_HasTwoSteps(t *testing.T) {
 		return accept(ctx, response)
 	}
 	var got map[string]any
-	s.Post("/api/auth/passkey", credential).Want(http.StatusOK).Decode(&got)
+	s.Do(http.MethodPost, "/api/auth/passkey", credential, "Prefer", "handling=strict").Want(http.StatusOK).Decode(&got) // as the console calls
 	if diff := cmp.Diff(map[string]any{"ok": true, "code": "K4PZ-9XQ2", "confirmed": false}, got); diff != "" {
 		t.Error(diff)
 	}

@@ -66,6 +66,7 @@ type User struct {
 // Passkey is the network's request for a passkey.
 type Passkey struct {
 	PublicKey json.RawMessage `json:"publicKey"` // WebAuthn request options
+	ExpiresAt Time            `json:"expiresAt"` // when the pairing starts again
 	Code      *string         `json:"code"`      // to be compared with the phone's, once known
 }
 

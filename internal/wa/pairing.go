@@ -60,8 +60,8 @@ func (p *pairing) onTimer() bool {
 	if p.offer.paired.Load() {
 		return true
 	}
-	if awaited, since := p.offer.awaitedPasskey(); awaited != nil && time.Since(since) < passkeyLife {
-		p.timer.Reset(passkeyPoll)
+	if awaited := p.offer.awaitedPasskey(); awaited != nil && time.Now().Before(awaited.ExpiresAt.Time) {
+		p.timer.Reset(time.Until(awaited.ExpiresAt.Time))
 		return false
 	}
 	if p.phase == phaseOffering {

@@ -24,7 +24,6 @@ type offer struct {
 	code        string // the pairing code
 	codeExpires time.Time
 	passkey     *bridge.Passkey
-	passkeyAt   time.Time
 	refusal     string // why the network sends no codes for now; "" if it does
 }
 

@@ -17,18 +17,28 @@ import (
 const (
 	passkeyWait = 20 * time.Second // for the phone's part of a pairing with a passkey
 	passkeyLife = 5 * time.Minute  // whatsmeow's limit for the handoff proof
-	passkeyPoll = 10 * time.Second // between checks of an awaited passkey
 )
 
 func (p *pairing) onPasskeyRequest(e *events.PairPasskeyRequest) {
-	options, err := json.Marshal(e.PublicKey)
+	options, err := requestOptions(e.PublicKey)
 	if err != nil {
 		p.m.log.Error().Err(err).Msg("cannot encode the request for a passkey")
 		return
 	}
 	p.offer.mu.Lock()
 	defer p.offer.mu.Unlock()
-	p.offer.passkey, p.offer.passkeyAt = &bridge.Passkey{PublicKey: options}, time.Now()
+	p.offer.passkey = &bridge.Passkey{PublicKey: options, ExpiresAt: bridge.At(time.Now().Add(passkeyLife))}
+}
+
+// requestOptions encodes the network's request as a browser parses it: lists that the network left out are empty, not null.
+func requestOptions(key *types.WebAuthnPublicKey) (json.RawMessage, error) {
+	options := *key
+	options.AllowCredentials = make([]types.AllowedCredential, 0, len(key.AllowCredentials))
+	for _, credential := range key.AllowCredentials {
+		credential.Transports = append([]string{}, credential.Transports...)
+		options.AllowCredentials = append(options.AllowCredentials, credential)
+	}
+	return json.Marshal(options)
 }
 
 func (o *offer) setPasskeyCode(code string) {
@@ -39,14 +49,14 @@ func (o *offer) setPasskeyCode(code string) {
 	}
 }
 
-// awaitedPasskey returns a copy of the network's request for a passkey and its time, or nil.
-func (o *offer) awaitedPasskey() (passkey *bridge.Passkey, since time.Time) {
+// awaitedPasskey returns a copy of the network's request for a passkey, or nil.
+func (o *offer) awaitedPasskey() *bridge.Passkey {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.passkey != nil {
-		passkey = new(*o.passkey)
+	if o.passkey == nil {
+		return nil
 	}
-	return passkey, o.passkeyAt
+	return new(*o.passkey)
 }
 
 // passkeyPairing returns the pairing that waits for a passkey, and the network's request.
@@ -55,7 +65,7 @@ func (m *Manager) passkeyPairing() (*pairing, *bridge.Passkey, error) {
 	p := m.pairing
 	m.mu.Unlock()
 	if p != nil {
-		if passkey, _ := p.offer.awaitedPasskey(); passkey != nil {
+		if passkey := p.offer.awaitedPasskey(); passkey != nil {
 			return p, passkey, nil
 		}
 	}

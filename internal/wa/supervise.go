@@ -204,10 +204,14 @@ func (m *Manager) ask(ctx context.Context, kind commandKind) (commandResult, err
 }
 
 // Logout unlinks the device at the network if the connection is open, and always wipes the
-// session. Without a session it does nothing.
+// session. Without a session it ends a pairing that waits for a passkey.
 func (m *Manager) Logout(ctx context.Context) (unlinked bool, err error) {
 	if m.Status().User == nil {
-		return false, nil
+		if _, passkey, _ := m.passkeyPairing(); passkey == nil {
+			return false, nil
+		}
+		_, err = m.ask(ctx, commandRenewPairing)
+		return false, err
 	}
 	result, err := m.ask(ctx, commandLogout)
 	return result.unlinked, err

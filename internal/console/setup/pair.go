@@ -1,6 +1,7 @@
 package setup
 
 import (
+	_ "embed"
 	"encoding/json"
 	"html/template"
 	"net/http"
@@ -20,9 +21,14 @@ type pairPage struct {
 	Asked   string // the typed number
 	Typed   string // the answer of an authenticator
 	Wrong   map[string]string
-	Passkey string // the network's request to an authenticator
+	Script  string // asks for the passkey, on WhatsApp's site
 	Curl    string
 }
+
+// passkeyScript asks for a passkey. It has an empty object in place of the network's request.
+//
+//go:embed passkey.js
+var passkeyScript string
 
 // ShowPair shows the page for linking an account.
 func ShowPair(req *frame.Request) error {
@@ -44,7 +50,7 @@ func showPairWith(req *frame.Request, status int, page pairPage) (err error) {
 		}
 	}
 	if p := page.Account.Passkey; p != nil {
-		page.Passkey = view.Indented(p.PublicKey)
+		page.Script = strings.Replace(passkeyScript, "{} /* WhatsApp’s request */", string(p.PublicKey), 1)
 	}
 	return req.ShowAs(status, "pair", "Link an account", page)
 }
@@ -90,7 +96,7 @@ func AnswerPasskey(req *frame.Request) error {
 	}
 	credential := strings.TrimSpace(f.Get("credential"))
 	if !json.Valid([]byte(credential)) {
-		f.Refuse("credential", "Paste everything that the script printed, from the first { to the last }.")
+		f.Refuse("credential", "Paste the whole answer, from the first { to the last }.")
 		return pairAgain(req, f, http.StatusBadRequest)
 	}
 	_, err := req.API.SubmitPasskey(req.Context(), json.RawMessage(credential))

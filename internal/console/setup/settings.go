@@ -61,7 +61,10 @@ func Unlink(req *frame.Request) error {
 	}
 	unlinked, err := req.API.Logout(req.Context())
 	text := "The account was unlinked. Its messages are still here."
-	if !unlinked {
+	switch {
+	case !status.HasSession:
+		text = "Linking was stopped."
+	case !unlinked:
 		text = "The account was unlinked here, but WhatsApp couldn’t be reached. Remove this device on your phone, too."
 	}
 	return req.Done(err, text, view.Root+"/")

@@ -5,6 +5,7 @@ import (
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/sha256"
+	"crypto/x509"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -32,6 +33,12 @@ func NewAuthenticator() (*Authenticator, error) {
 		return nil, fmt.Errorf("make the passkey: %w", err)
 	}
 	return &Authenticator{credential: wire.Random(20), user: wire.Random(16), key: key}, nil
+}
+
+// Export returns the id of the passkey, its user handle and its private key in PKCS #8, for another authenticator.
+func (a *Authenticator) Export() (id, user, key []byte, err error) {
+	key, err = x509.MarshalPKCS8PrivateKey(a.key)
+	return a.credential, a.user, key, err
 }
 
 // Sign returns the PublicKeyCredential for request options, both as JSON; the options are those of the client's event.

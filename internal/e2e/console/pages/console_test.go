@@ -46,12 +46,65 @@ func TestConsole_PairsByItsQRPicture(t *testing.T) {
 		t.Errorf("of the number that was typed %q is left", typed)
 	}
 	b.Do(chromedp.Evaluate[chromedp.Void](`document.activeElement.blur()`))
-	Must(c.Owner.ScanQR(Within(t), text))(t)
-	b.WaitFor(`document.querySelector(".linked")`)
+	pairsWithPasskey(b, c)
 	if shown := b.Text(".linked"); !strings.Contains(strings.ReplaceAll(shown, " ", ""), c.Owner.Number()) { // the name may come later
 		t.Errorf("the page shows %q", shown)
 	}
 	b.WantNoFaults()
+}
+
+// pairsWithPasskey scans the QR code with a phone whose account has a passkey, and takes the page's steps: its script runs on
+// WhatsApp's site in a browser that has the passkey, and the page gets the script's answer. The first time, linking is
+// begun again.
+func pairsWithPasskey(b *Browser, c *Cast) {
+	b.T.Helper()
+	c.Owner.RequirePasskey(true)
+	scanned := make(chan error)
+	scan := func() {
+		_, err := c.Owner.HoldTo(Within(b.T), c.Bridge.QR)
+		scanned <- err
+	}
+	go scan()
+	b.WaitFor(`document.querySelector(".steps")`)
+	if left := b.Text(".notice [data-until]"); !regexp.MustCompile(`^for another [45]:\d\d$`).MatchString(left) {
+		b.T.Errorf("the request is valid %q", left)
+	}
+	b.ClickOn("form[action='/console/logout-account'] button")
+	b.WaitFor(`document.querySelector("svg.qr")`)
+	b.WantOnPage("Linking was stopped.")
+	if err := <-scanned; err == nil {
+		b.T.Fatal("linked without the passkey")
+	}
+	go scan()
+	b.WaitFor(`document.querySelector(".steps")`)
+	const copies = `navigator.clipboard.writeText = async (text) => (window.copied = text)`
+	b.Run(copies)
+	b.ClickOn(".steps [data-copy]")
+	b.WaitFor(`window.copied`)
+	script := Evaluate[string](b, `window.copied`)
+
+	leave := b.AtWhatsApp(c.Owner.Passkey())
+	b.Run(copies + ";" + script)
+	b.ClickOn("dialog button")
+	b.WaitFor(`document.querySelector("dialog button").textContent === "Copy answer"`)
+	b.ClickOn("dialog button")
+	b.WaitFor(`document.querySelector("dialog button").textContent === "Close"`)
+	answer := Evaluate[string](b, `window.copied`)
+	b.ClickOn("dialog button")
+	b.WaitFor(`!document.querySelector("dialog")`)
+	leave()
+
+	b.Open("/console/pair")
+	b.Fill("[name=credential]", answer[1:])
+	b.ClickOn("form[action='/console/pair/passkey'] button")
+	b.WaitFor(`document.querySelector(".wrong")?.textContent.includes("from the first {")`)
+	b.FaultsOf(http.StatusBadRequest)
+	b.Fill("[name=credential]", answer)
+	b.ClickOn("form[action='/console/pair/passkey'] button")
+	b.WaitFor(`document.querySelector(".linked")`)
+	if err := <-scanned; err != nil {
+		b.T.Fatal(err)
+	}
 }
 
 // Enter in the number's field shows the code below it, and a region in which somebody

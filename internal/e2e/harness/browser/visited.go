@@ -148,9 +148,7 @@ func (b *Browser) HoldUploads() {
 		proxy.CloseClientConnections() // of streams of events
 		proxy.Close()
 	})
-	b.Mu.Lock()
-	b.Base = proxy.URL
-	b.Mu.Unlock()
+	b.setBase(proxy.URL)
 	b.LogIn()
 }
 

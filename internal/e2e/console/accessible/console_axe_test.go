@@ -1,11 +1,13 @@
 package accessible
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -139,6 +141,16 @@ func newWorld(t *testing.T) world {
 		}
 		return nil
 	})
+	if err := errors.Join(c.Owner.EditLabel(Within(t), "7", "New customer", 2), c.Owner.LabelChat(Within(t), c.Ben.PN(), "7", true)); err != nil {
+		t.Fatal(err)
+	}
+	Eventually(t, func() error {
+		chat, err := c.Bridge.API.Chat(Within(t), bridge.JID(c.Ben.PN().String()))
+		if err == nil && len(chat.Labels) == 0 {
+			err = errors.New("the chat has no label")
+		}
+		return err
+	})
 	address, service, name, chosen := "https://hooks.example.com/x", "gitea", "Build server", c.Ben.PN().String()
 	w.webhook = Must(c.Bridge.API.CreateWebhook(Within(t), client.WebhookChange{URL: &address}))(t).ID
 	Must(c.Bridge.API.CreateHook(Within(t), client.HookChange{Name: &name, ChatJID: &chosen, Template: &service}))(t)
@@ -150,7 +162,7 @@ func newWorld(t *testing.T) world {
 // chatPages returns the pages about chats and people.
 func (w world) chatPages() []string {
 	return []string{
-		"/console/", "/console/chats", w.chat, w.chat + "/media", w.chat + "/media?tab=links", w.chat + "/media?tab=files", Path("/console/people/%s", w.Ben.PN()), w.about + "?invite",
+		"/console/", "/console/chats", "/console/labels", w.chat, w.chat + "/media", w.chat + "/media?tab=links", w.chat + "/media?tab=files", Path("/console/people/%s", w.Ben.PN()), w.about + "?invite",
 		Path("/console/chats/%s/add", w.group), w.chat + "/messages/" + w.hello + "/forward", "/console/contacts", "/console/import", "/console/import/" + w.imported, "/console/new?q=b", "/console/new?phone=0123", "/console/new/group", w.invite,
 	}
 }
@@ -167,13 +179,21 @@ func (w world) otherPages() []string {
 func (w world) states(script string) []opened {
 	menu := Opens(".msg-menu", `document.querySelector("#message-menu[open]")`)
 	const dialog = "dialog[open]"
+	chatMenu := Opens(".chat-head .menu > summary", `document.querySelector(".chat-head .menu[open]")`)
+	asked := func(button string) Steps {
+		return append(slices.Clone(chatMenu), Opens(".chat-head [value="+button+"]", `document.querySelector("dialog.ask[open]")`)...)
+	}
 	return []opened{
 		{name: "the menu of a message", address: w.chat, within: dialog, open: menu},
 		{name: "the emoji", address: w.chat, within: dialog, open: append(menu, append(Opens("[data-emojis]", `document.querySelector(".emoji-list .emoji")`), chromedp.SendKeys(chromedp.CSS("#emojis input"), "moon"))...)},
 		{name: "a picture", address: w.chat, within: dialog, open: Opens(".picture", `document.querySelector("#viewer[open] .shown img")?.complete`)},
-		{name: "the menu of the open chat", address: w.chat, within: ".chat-head", open: Opens(".chat-head .menu > summary", `document.querySelector(".chat-head .menu[open]")`)},
-		{name: "a search within the chat", address: w.chat, within: ".chat", open: append(Opens(".chat-head .menu > summary", `document.querySelector(".chat-head .menu[open]")`), append(Opens("[data-within]", `!document.querySelector("#within").hidden`), chromedp.SendKeys(chromedp.CSS("#within input"), "hello"), Becomes(`document.querySelector(".msg.found mark")`))...), end: Steps{Clicks("#within [data-close]")}},
+		{name: "the menu of the open chat", address: w.chat, within: ".chat-head", open: chatMenu},
+		{name: "clearing a chat", address: w.chat, within: dialog, open: asked("clear")},
+		{name: "deleting a chat", address: w.chat, within: dialog, open: asked("delete")},
+		{name: "a search within the chat", address: w.chat, within: ".chat", open: append(slices.Clone(chatMenu), append(Opens("[data-within]", `!document.querySelector("#within").hidden`), chromedp.SendKeys(chromedp.CSS("#within input"), "hello"), Becomes(`document.querySelector(".msg.found mark")`))...), end: Steps{Clicks("#within [data-close]")}},
 		{name: "files", address: w.chat, within: dialog, open: Steps{Does(Pasted), Becomes(`document.querySelector("#files[open] .file-row")`)}, end: Steps{Clicks("#files [data-close]")}},
+		{name: "the options of files", address: w.chat, within: dialog, open: append(Steps{Does(PastedVideo), Becomes(`[...document.querySelectorAll("#files [data-for]")].every(one => one.checkVisibility())`)}, Opens("#files .when summary", `document.querySelector("#files .when[open]")`)...), end: Steps{Clicks("#files [data-close]")}},
+		{name: "the labels of a message", address: w.chat, within: dialog, open: FromMenu("[href*='?labels=']", `document.querySelector("#change[open] [name=label]")`)},
 		{name: "pinning", address: w.chat, within: dialog, open: FromMenu("[href*='?pin=']", `document.querySelector("#change[open]")`)},
 		{name: "forwarding", address: w.chat, within: dialog, open: FromMenu("[href$=forward]", `document.querySelector("dialog[open] .choices-list .chat-row")`)},
 		{name: "recording", address: w.chat, within: "#composer", open: Opens("[data-record]", `!document.querySelector("#recording").hidden`), end: Steps{Clicks("#recording [data-cancel]")}},

@@ -23,12 +23,17 @@ const Unsent = `for (const [key, state, reason, text] of [["k1", "failed", "This
 // Forgotten empties the outbox.
 const Forgotten = `for (const name of Object.keys(localStorage)) if (name.startsWith("unsent")) delete localStorage[name]`
 
-// Pasted pastes two files into the composer.
-const Pasted = `(() => {
+// Pasted pastes two files into the composer, and PastedVideo a video.
+const (
+	Pasted      = pastes + `([["The route along the river and back over the hills.pdf", "application/pdf"], ["notes.txt", "text/plain"]])`
+	PastedVideo = pastes + `([["the hills.mp4", "video/mp4"]])`
+
+	pastes = `(files => {
 	const data = new DataTransfer();
-	for (const [name, type] of [["The route along the river and back over the hills.pdf", "application/pdf"], ["notes.txt", "text/plain"]]) data.items.add(new File(["hello ".repeat(9000)], name, {type}));
+	for (const [name, type] of files) data.items.add(new File(["hello ".repeat(9000)], name, {type}));
 	document.querySelector(".say textarea").dispatchEvent(new ClipboardEvent("paste", {clipboardData: data, bubbles: true, cancelable: true}));
-})()`
+})`
+)
 
 // DoubtfulExport is an exported chat with unknown names and with ambiguous lines.
 const DoubtfulExport = `24.12.25, 18:02 - Messages and calls are end-to-end encrypted. No one outside of this chat can read or listen to them.

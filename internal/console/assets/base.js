@@ -67,6 +67,9 @@ for (const type of ["pointerup", "pointercancel", "dragend", "blur"]) {
   }, type !== "blur"); // of the window alone
 }
 
+// isFree reports whether nothing that is visible has the focus. A dialog that is closed keeps it until the next frame.
+export const isFree = (focused = document.activeElement) => !focused || focused === document.body || !focused.checkVisibility();
+
 // loadChanges loads a page whose parts replace others. It waits while something is pressed, because a click is lost if
 // its element is replaced before the release.
 export async function loadChanges(path) {

@@ -1,5 +1,5 @@
 // The keyboard: the initial focus, and moving between chats, messages and the composer.
-import { all, find, root } from "./base.js";
+import { all, find, isFree, root } from "./base.js";
 import { place } from "./chat.js";
 import { answer, area, edit, leave } from "./composer.js";
 import { close as closeSuggestions } from "./mentions.js";
@@ -122,7 +122,7 @@ function upFromComposer() {
 function escape(event) {
   if (find("dialog[open]") || find("details.menu[open]") || find(":popover-open") || event.isComposing) return false; // they close themselves
   if (closeSuggestions()) return true;
-  if (area && (event.target === document.body || history.contains(event.target))) return toComposer() || true;
+  if (area && (isFree(event.target) || history.contains(event.target))) return toComposer() || true;
   return Boolean(area && composer.contains(event.target) && leave());
 }
 
@@ -186,12 +186,12 @@ if (list) {
   // A refreshed message gets the focus back.
   new MutationObserver((changes) => {
     const gone = changes.some(({ removedNodes }) => [...removedNodes].some((node) => node.id === current));
-    if (gone && document.activeElement === document.body) focusMessage(document.getElementById(current));
+    if (gone && isFree()) focusMessage(document.getElementById(current));
   }).observe(list, { childList: true, subtree: true });
 }
 
 // An opened chat focuses the composer, except on phones.
-if (area && !list.dataset.at && !location.hash && document.activeElement === document.body && !matchMedia("(pointer: coarse)").matches) {
+if (area && !list.dataset.at && !location.hash && isFree() && !matchMedia("(pointer: coarse)").matches) {
   area.focus({ preventScroll: true });
 }
 if (area && new URLSearchParams(location.search).has("reply")) area.focus();

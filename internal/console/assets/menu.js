@@ -1,5 +1,5 @@
 // The menu of a message with reactions: a popup, or a sheet on touch screens.
-import { all, ask, csrf, find, load, randomKey, toast } from "./base.js";
+import { all, ask, csrf, find, isFree, load, randomKey, toast } from "./base.js";
 import { list, newest } from "./chat.js";
 import { onHold } from "./hold.js";
 import { buttonOf, move, show as showPicker } from "./picker.js";
@@ -134,7 +134,7 @@ if (dialog) {
   });
   dialog.addEventListener("close", () => {
     const message = all(".open:is(.msg, .album-part)", list).map((one) => (one.classList.remove("open"), one))[0];
-    if (document.activeElement === document.body && message) find(".msg-menu", message).focus({ preventScroll: true });
+    if (isFree() && message) find(".msg-menu", message).focus({ preventScroll: true });
   });
   dialog.addEventListener("keydown", (event) => {
     const spots = all(".quick:not([hidden]) button, .emojis:not([hidden]) input, .emojis:not([hidden]) button, .menu-items:not([hidden]) > :not([hidden])", dialog);

@@ -1,6 +1,6 @@
 // Marks chats as read: the open one by a click, by a key, and while it is read if that is switched on in the settings; all
 // unread ones from the menu of the list.
-import { again, all, ask, find, root, toast } from "./base.js";
+import { again, all, ask, find, isFree, root, toast } from "./base.js";
 import { asks, dialogOf } from "./agree.js";
 import { chat, dressers, list, place } from "./chat.js";
 import { listeners } from "./live.js";
@@ -59,7 +59,7 @@ if (form) {
     try {
       await mark();
       place.steadily(() => find("#unread", list)?.remove());
-      if (document.activeElement === document.body && !matchMedia("(pointer: coarse)").matches) find(".say textarea")?.focus({ preventScroll: true });
+      if (isFree() && !matchMedia("(pointer: coarse)").matches) find(".say textarea")?.focus({ preventScroll: true });
       toast("Marked as read");
     } catch (failure) {
       toast(failure.message, true);

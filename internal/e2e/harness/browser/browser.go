@@ -236,7 +236,7 @@ func Got[T any](b *Browser, action chromedp.Action[T]) T {
 
 // describe returns the page's faults, its address and text, for failures.
 func (b *Browser) describe() string {
-	text, err := inBrowser(b, chromedp.Evaluate[string]("location.href + '\\n' + document.body.innerText.slice(0, 2000)"))
+	text, err := inBrowser(b, chromedp.Evaluate[string]("location.href + '\\nthe focus: ' + document.activeElement?.cloneNode().outerHTML + '\\n' + document.body.innerText.slice(0, 2000)"))
 	if err != nil {
 		text = err.Error()
 	}

@@ -24,6 +24,7 @@ import (
 // offline cuts the browser off the bridge, or connects it again.
 func offline(b *Browser, cut bool) {
 	b.T.Helper()
+	CallBrowser(b, network.Enable, network.EnableParams{})
 	// Chromium 148 has a separate command for being offline; later versions have it in the conditions.
 	type params struct {
 		network.EmulateNetworkConditionsByRuleParams

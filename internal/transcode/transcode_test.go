@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -93,7 +94,8 @@ var tone = []string{"-f", "lavfi", "-i", "aevalsrc='if(lt(t,1),0.5*sin(2760*t),0
 
 func TestVoice_OfEachKindOfSound(t *testing.T) {
 	c, makes := realOne(t)
-	for name, coding := range map[string][]string{
+	dir := t.TempDir()
+	codings := map[string][]string{
 		"tone.mp3":  {"-c:a", "libmp3lame"},
 		"tone.m4a":  {"-c:a", "aac"},
 		"tone.aac":  {"-c:a", "aac"},
@@ -105,11 +107,16 @@ func TestVoice_OfEachKindOfSound(t *testing.T) {
 		"tone.caf":  {"-c:a", "pcm_s16be"},
 		"tone.mka":  {"-c:a", "libvorbis"},
 		"tone.ogg":  {"-c:a", "libvorbis"},
-	} {
+	}
+	all := slices.Clone(tone) // one program makes all files, because it takes longer to start than to make them
+	for name, coding := range codings {
+		all = append(append(append(all, "-metadata", "title=a secret"), coding...), filepath.Join(dir, name))
+	}
+	makes("last.wav", all...)
+	for name := range codings {
 		t.Run(name, func(t *testing.T) {
 			out := empty(t)
-			args := append(append([]string{}, tone...), "-metadata", "title=a secret")
-			waveform, err := c.Voice(t.Context(), makes(name, append(args, coding...)...), out)
+			waveform, err := c.Voice(t.Context(), filepath.Join(dir, name), out)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -123,6 +130,9 @@ func TestVoice_OfEachKindOfSound(t *testing.T) {
 			}
 			if len(waveform) != bars || waveform[10] < 80 || waveform[50] > 5 {
 				t.Errorf("the waveform is %v", waveform)
+			}
+			if name != "tone.mp3" { // all notes are alike
+				return
 			}
 			again, err := c.Waveform(t.Context(), out)
 			if err != nil || len(again) != bars || again[10] < 80 || again[50] > 5 {
@@ -190,6 +200,9 @@ func TestConverter_HostileFiles(t *testing.T) {
 			}
 			if err := c.Video(t.Context(), path, empty(t)); bridge.CodeOf(err) != bridge.CodeUnsupportedMedia {
 				t.Errorf("as a film: %v", err)
+			}
+			if !slices.Contains([]string{"HLS", "DASH", "a picture", "a GIF of 4096 MP", "nothing"}, name) {
+				return // what has no picture is refused as above
 			}
 			if err := c.GIF(t.Context(), path, empty(t)); bridge.CodeOf(err) != bridge.CodeUnsupportedMedia {
 				t.Errorf("as a GIF: %v", err)

@@ -12,7 +12,6 @@ import (
 	"net/http"
 	"path"
 	"regexp"
-	"slices"
 	"strings"
 
 	"bridged/internal/console/view"
@@ -20,7 +19,7 @@ import (
 
 // contentTypes has the types of the files that pages load. The machine's own table may differ.
 var contentTypes = map[string]string{
-	".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml", ".png": "image/png", ".txt": "text/plain; charset=utf-8", ".webmanifest": "application/manifest+json",
+	".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml", ".png": "image/png", ".txt": "text/plain; charset=utf-8", ".webmanifest": "application/manifest+json", ".map": "application/json",
 }
 
 // asset is a file that pages load.
@@ -45,11 +44,8 @@ func gzipped(content []byte) ([]byte, error) {
 	return packed.Bytes(), nil
 }
 
-// importPattern finds the modules and data that a script loads.
+// importPattern finds the scripts and data that a script loads.
 var importPattern = regexp.MustCompile(`"\./([a-z]+\.(?:js|txt))"`)
-
-// lazyPattern finds the modules that a script imports lazily.
-var lazyPattern = regexp.MustCompile(`import\("\./([a-z]+\.js)`)
 
 // readAssets reads the files that pages load. Scripts import each other with their versions.
 func readAssets(t Templates) (map[string]asset, error) {
@@ -73,6 +69,12 @@ func readAsset(files fs.FS, name string, read map[string]asset) error {
 		return nil
 	}
 	content, err := fs.ReadFile(files, "assets/"+name)
+	if name == entry {
+		var sources []byte
+		content, sources, err = joinScripts(files)
+		err = errors.Join(err, addAsset(read, name+".map", sources))
+		content = append(content, "//# sourceMappingURL="+name+".map?v="+read[name+".map"].version+"\n"...)
+	}
 	if err != nil {
 		return err
 	}
@@ -91,24 +93,6 @@ func addAsset(to map[string]asset, name string, content []byte) error {
 	packed, err := gzipped(content)
 	to[name] = asset{content, base64.RawURLEncoding.EncodeToString(hash[:9]), packed}
 	return err
-}
-
-// scripts returns the names of the scripts that pages preload: all except lazily imported ones.
-func (v *layout) scripts() (names []string, err error) {
-	all, err := v.assets()
-	lazy := make(map[string]bool)
-	for name, script := range all {
-		if path.Ext(name) != ".js" {
-			continue
-		}
-		names = append(names, name)
-		for _, imported := range lazyPattern.FindAllSubmatch(script.content, -1) {
-			lazy[string(imported[1])] = true
-		}
-	}
-	names = slices.DeleteFunc(names, func(name string) bool { return lazy[name] })
-	slices.Sort(names)
-	return names, err
 }
 
 // assetPath returns the address of a file that pages load, with its version.

@@ -11,15 +11,6 @@ func Pages(t Templates) (map[string]func() (*template.Template, error), error) {
 	return l.byName, err
 }
 
-// Scripts returns the scripts that pages preload.
-func Scripts(t Templates) ([]string, error) {
-	l, err := newLayout(t, "")
-	if err != nil {
-		return nil, err
-	}
-	return l.scripts()
-}
-
 // HasContentType reports whether assets with an extension have a content type.
 func HasContentType(extension string) bool { return contentTypes[extension] != "" }
 

@@ -44,7 +44,7 @@ func newLayout(t Templates, base string) (*layout, error) {
 	v.assets = sync.OnceValues(func() (map[string]asset, error) { return readAssets(t) })
 	for _, name := range names {
 		v.byName[strings.TrimSuffix(path.Base(name), ".html")] = sync.OnceValues(func() (*template.Template, error) {
-			page := template.New("").Funcs(template.FuncMap{"asset": v.assetPath, "scripts": v.scripts})
+			page := template.New("").Funcs(template.FuncMap{"asset": v.assetPath})
 			for _, functions := range t.Functions {
 				page.Funcs(functions)
 			}

@@ -4,7 +4,6 @@ import (
 	"html/template"
 	"os"
 	"path"
-	"slices"
 	"testing"
 
 	"bridged/internal/console/chats"
@@ -68,19 +67,5 @@ func TestLayout_TakesLittleBeforeTheFirstVisit(t *testing.T) {
 	})
 	if allocations > one/4 {
 		t.Errorf("%v allocations for no page, %v with the login", allocations, one)
-	}
-}
-
-// The emoji are a file of their own that no page waits for, and small enough to load at once.
-func TestScripts_LeaveTheEmojiForLater(t *testing.T) {
-	names, err := frame.Scripts(pages)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if slices.Contains(names, "emoji.js") {
-		t.Error("pages load the emoji at once")
-	}
-	if info, err := os.Stat("../assets/emoji.txt"); err != nil || info.Size() == 0 || info.Size() > 60_000 {
-		t.Errorf("the emoji: %v, %v", info, err)
 	}
 }

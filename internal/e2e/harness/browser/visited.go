@@ -87,7 +87,7 @@ func AtBothSizes(t *testing.T, test func(t *testing.T, v Visited)) {
 // WantOnPage waits until the page shows a text.
 func (b *Browser) WantOnPage(text string) {
 	b.T.Helper()
-	b.WaitFor(fmt.Sprintf(`document.querySelector("main").innerText.includes(%q)`, text))
+	b.WaitFor(fmt.Sprintf(`document.querySelector("main")?.innerText.includes(%q)`, text))
 }
 
 // Fill replaces the text of a field by typing.

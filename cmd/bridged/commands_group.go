@@ -117,9 +117,13 @@ func (e *environment) groupLinkCommand() *cobra.Command {
 }
 
 func (e *environment) joinCommand() *cobra.Command {
-	return example(e.keyedCommand("join <link>", "Join a group with its invite link, and print its JID.", func(ctx context.Context, s *shell.Shell, args []string, key string) error {
-		return s.JoinGroup(ctx, args[0], key)
-	}), "bridged group join https://chat.whatsapp.com/AbCdEfGhIjKlMnOpQrStUv")
+	const help = "Join a group with its invite link, or with the invitation in a message, and print its JID."
+	return example(e.keyedCommand("join <link or chat> [<message>]", help, func(ctx context.Context, s *shell.Shell, args []string, key string) error {
+		if len(args) == 1 {
+			return s.JoinGroup(ctx, args[0], key)
+		}
+		return s.JoinInvited(ctx, shell.Target{Chat: args[0], Message: args[1], Key: key})
+	}), "bridged group join https://chat.whatsapp.com/AbCdEfGhIjKlMnOpQrStUv", "bridged group join +15557654321 3EB0A1B2C3D4E5F60718")
 }
 
 func invitedCommand(e *environment) *cobra.Command {

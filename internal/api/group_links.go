@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -67,10 +68,7 @@ func getInvite(in *input) (any, error) {
 func getInvitedGroup(in *input) (any, error) {
 	code, err := content.ParseLink(in.pathID("code"))
 	keep(in, code, err)
-	if in.err != nil {
-		return nil, in.err
-	}
-	if err := in.Account.Ready(); err != nil {
+	if err := cmp.Or(in.err, in.Account.Ready()); err != nil {
 		return nil, err
 	}
 	return in.Account.InvitedGroup(in.ctx(), code)
@@ -101,19 +99,29 @@ func revokeInvite(in *input) (any, error) {
 }
 
 func joinGroup(in *input) (any, error) {
-	var req struct {
-		Link string `json:"link"`
-	}
+	var req content.Join
 	body := in.body(&req, strict)
-	code, err := content.ParseLink(req.Link)
+	code, chat, err := req.Parse()
 	keep(in, code, err)
 	return requestOnce(in, body, keyedRequest{act: func(ctx context.Context, c attempt) (any, error) {
-		join, err := in.Account.JoinGroup(ctx, code, c.again)
+		join, err := in.join(ctx, code, chat, req.MsgID, c.again)
 		return struct {
 			OK bool `json:"ok"`
 			bridge.GroupJoin
 		}{true, join}, err
 	}})
+}
+
+// join joins a group with the code of its link, or with the invitation in a message.
+func (s *server) join(ctx context.Context, code string, chat bridge.JID, id string, again bool) (bridge.GroupJoin, error) {
+	if code != "" {
+		return s.Account.JoinGroup(ctx, code, again)
+	}
+	m, err := s.message(ctx, chat, id)
+	if err != nil {
+		return bridge.GroupJoin{}, err
+	}
+	return s.Account.JoinInvited(ctx, m, again)
 }
 
 func leaveGroup(in *input) (any, error) {

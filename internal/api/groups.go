@@ -33,6 +33,7 @@ type GroupAdmin interface {
 	// RevokeGroupLink replaces the link. before is the code before an earlier attempt, if any.
 	RevokeGroupLink(ctx context.Context, jid bridge.JID, before string) (bridge.GroupLink, error)
 	JoinGroup(ctx context.Context, code string, again bool) (bridge.GroupJoin, error)
+	JoinInvited(ctx context.Context, m bridge.Message, again bool) (bridge.GroupJoin, error)
 	LeaveGroup(ctx context.Context, jid bridge.JID, again bool) error
 }
 

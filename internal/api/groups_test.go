@@ -125,6 +125,10 @@ func (g *groupAdmin) JoinGroup(_ context.Context, code string, again bool) (brid
 	return bridge.GroupJoin{JID: club, Status: bridge.GroupPending}, g.called(joinCall{code, again})
 }
 
+func (g *groupAdmin) JoinInvited(_ context.Context, m bridge.Message, again bool) (bridge.GroupJoin, error) {
+	return bridge.GroupJoin{JID: m.GroupInvite.JID, Status: bridge.GroupJoined}, g.called(joinCall{m.GroupInvite.Code, again})
+}
+
 func (g *groupAdmin) LeaveGroup(_ context.Context, jid bridge.JID, again bool) error {
 	return g.called(leaveCall{jid, again})
 }
@@ -226,6 +230,9 @@ func TestGroups_BadInput(t *testing.T) {
 		{join, `{"link":"https://example.com/AbCdEfGhIjKlMnOpQrStUv"}`, "link must be"},
 		{join, `{"link":"https://chat.whatsapp.com/"}`, "link must be"},
 		{join, `{"link":"https://chat.whatsapp.com/` + strings.Repeat("A", 200) + `"}`, "link must be"},
+		{join, `{"link":"` + link + `","chatJid":"` + string(grace) + `","msgId":"M1"}`, "either link, or chatJid and msgId"},
+		{join, `{"chatJid":"` + string(grace) + `"}`, "either link, or chatJid and msgId"},
+		{join, `{"chatJid":"nobody","msgId":"M1"}`, "chatJid"},
 		{join, `{"link":["x"]}`, "link must be a string"},
 		{join, `{"link":"` + link + `","jid":"x"}`, "jid is not a field"},
 		{"POST /api/groups/" + string(club) + "/leave", `{"jid":"x"}`, "jid is not a field"},

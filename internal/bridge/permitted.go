@@ -196,3 +196,14 @@ func (m *Message) Forwardable() error {
 	}
 	return nil
 }
+
+// Joinable returns an error if the account cannot join a group with the message.
+func (m Message) Joinable(now time.Time) error {
+	switch invite := m.GroupInvite; {
+	case invite == nil || invite.JID == "" || invite.Code == "" || m.FromMe:
+		return Invalid("the message is not an invitation to a group that the account could join")
+	case invite.ExpiresAt != nil && !now.Before(invite.ExpiresAt.Time):
+		return Fail(CodeInviteInvalid, "the invitation has expired: ask for a new one")
+	}
+	return nil
+}

@@ -112,3 +112,9 @@ func (c *Client) JoinGroup(ctx context.Context, link, key string) (join bridge.G
 	err = c.CallOnce(ctx, http.MethodPost, "/api/groups/join", map[string]string{"link": link}, key, &join)
 	return join, err
 }
+
+// JoinInvited joins a group with the invitation in a message. For the key see Send.
+func (c *Client) JoinInvited(ctx context.Context, chat bridge.JID, message, key string) (join bridge.GroupJoin, err error) {
+	err = c.CallOnce(ctx, http.MethodPost, "/api/groups/join", map[string]string{"chatJid": string(chat), "msgId": message}, key, &join)
+	return join, err
+}

@@ -67,6 +67,11 @@ func (a *account) JoinGroup(_ context.Context, code string, _ bool) (bridge.Grou
 	return bridge.GroupJoin{JID: club, Status: bridge.GroupJoined}, nil
 }
 
+func (a *account) JoinInvited(_ context.Context, m bridge.Message, _ bool) (bridge.GroupJoin, error) {
+	a.act("join " + m.GroupInvite.Code)
+	return bridge.GroupJoin{JID: club, Status: bridge.GroupJoined}, nil
+}
+
 func (a *account) CheckNumbers(_ context.Context, phones []string) (checks []bridge.NumberCheck, _ error) {
 	for _, phone := range phones {
 		checks = append(checks, bridge.NumberCheck{Phone: phone, JID: bridge.PhoneJID(phone)})

@@ -139,6 +139,7 @@ func (c *Console) eachRoute(handle func(pattern string, h func(http.ResponseWrit
 	post("/chats/{jid}/messages/{id}/delete", chats.DeleteMessage)
 	post("/chats/{jid}/messages/{id}/pin", chats.Pin)
 	post("/chats/{jid}/messages/{id}/vote", chats.Vote)
+	post("/chats/{jid}/join", chats.Join)
 	post("/chats/{jid}/messages/{id}/labels", chats.LabelMessage)
 	post("/chats/{jid}/erase", chats.EraseChat)
 	post("/chats/{jid}/mark", chats.Mark)

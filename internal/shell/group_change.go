@@ -241,9 +241,29 @@ func (s *Shell) InvitedGroup(ctx context.Context, link string) error {
 
 // JoinGroup joins a group with its link, and prints its JID.
 func (s *Shell) JoinGroup(ctx context.Context, link, key string) error {
+	return s.join(ctx, key, func(ctx context.Context, api *client.Client, key string) (bridge.GroupJoin, error) {
+		return api.JoinGroup(ctx, link, key)
+	})
+}
+
+// JoinInvited joins a group with the invitation in a message, and prints its JID.
+func (s *Shell) JoinInvited(ctx context.Context, by Target) error {
+	if err := checkID(by.Message); err != nil {
+		return err
+	}
+	chat, err := s.find(ctx, by.Chat)
+	if err != nil {
+		return err
+	}
+	return s.join(ctx, by.Key, func(ctx context.Context, api *client.Client, key string) (bridge.GroupJoin, error) {
+		return api.JoinInvited(ctx, chat, by.Message, key)
+	})
+}
+
+func (s *Shell) join(ctx context.Context, key string, do func(ctx context.Context, api *client.Client, key string) (bridge.GroupJoin, error)) error {
 	var join bridge.GroupJoin
 	answer, err := s.changeOnce(ctx, key, func(ctx context.Context, api *client.Client, key string) (err error) {
-		join, err = api.JoinGroup(ctx, link, key)
+		join, err = do(ctx, api, key)
 		return err
 	})
 	switch {

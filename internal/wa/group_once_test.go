@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"go.mau.fi/whatsmeow"
+
 	"bridged/internal/bridge"
 	"bridged/internal/simnet"
 	"bridged/internal/store"
@@ -165,6 +167,31 @@ func TestGroupsOnce_ChangesAreFoundMade(t *testing.T) {
 	g.unknown(err)
 	if joined, err := g.manager.JoinGroup(g.ctx, code, true); err != nil || joined.Status != bridge.GroupJoined || joined.JID != bridge.JID(theirs.JID().String()) {
 		t.Errorf("joined %+v, %v", joined, err)
+	}
+
+	g.phone.AllowAdding("none")
+	invites, err := g.sam.CreateGroup(g.ctx, simnet.GroupOptions{Subject: "By invitation"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	added, err := g.sam.Client().UpdateGroupParticipants(g.ctx, invites.JID(), []simnet.JID{g.phone.PN()}, whatsmeow.ParticipantChangeAdd)
+	if err != nil || added[0].AddRequest == nil {
+		t.Fatalf("adding the account: %+v, %v", added, err)
+	}
+	invitation := bridge.Message{SenderJID: jidOf(g.sam)}
+	invitation.GroupInvite = &bridge.GroupInvite{JID: bridge.JID(invites.JID().String()), Code: added[0].AddRequest.Code, ExpiresAt: new(bridge.At(added[0].AddRequest.Expiration))}
+	g.forgetful("accept", 0)
+	_, err = g.manager.JoinInvited(g.ctx, invitation, false)
+	g.unknown(err)
+	if joined, err := g.manager.JoinInvited(g.ctx, invitation, true); err != nil || joined.JID != invitation.GroupInvite.JID {
+		t.Errorf("joined by the invitation %+v, %v", joined, err)
+	}
+	if _, err := g.manager.JoinInvited(g.ctx, invitation, false); bridge.CodeOf(err) != bridge.CodeInviteInvalid {
+		t.Errorf("joined by a used invitation: %v", err)
+	}
+	invitation.GroupInvite.ExpiresAt = new(bridge.At(time.Now().Add(-time.Second)))
+	if _, err := g.manager.JoinInvited(g.ctx, invitation, false); bridge.CodeOf(err) != bridge.CodeInviteInvalid {
+		t.Errorf("joined by an expired invitation: %v", err)
 	}
 }
 

@@ -125,3 +125,23 @@ func ParseSendAt(value string) (*bridge.Time, error) {
 	}
 	return new(bridge.At(at)), nil
 }
+
+// Join is the body of a request to join a group: a link, or a message with an invitation.
+type Join struct {
+	Link    string `json:"link"`
+	ChatJID string `json:"chatJid"`
+	MsgID   string `json:"msgId"`
+}
+
+// Parse returns the code of the link, or the chat of the message.
+func (j Join) Parse() (code string, chat bridge.JID, err error) {
+	switch isMessage := j.ChatJID != "" || j.MsgID != ""; {
+	case isMessage && (j.Link != "" || j.MsgID == ""):
+		return "", "", bridge.Invalid("give either link, or chatJid and msgId of an invitation")
+	case isMessage:
+		chat, err = ParseDestination("chatJid", j.ChatJID)
+		return "", chat, err
+	}
+	code, err = ParseLink(j.Link)
+	return code, "", err
+}

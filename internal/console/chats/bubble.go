@@ -49,6 +49,7 @@ type bubble struct {
 	Pinnable         bool // set for the menu alone, as the next
 	Labelable        bool
 	Votable          bool
+	Joinable         bool // an invitation to a group
 	Transcribable    bool // on request
 	IsLongTranscript bool
 	TranscriptParts  []folding.Part // with searched words marked; nil for none
@@ -136,6 +137,7 @@ func actionable(req *frame.Request, b bubble, chat bridge.JID) bubble {
 	b.DeletableHere = b.Actions && b.DeletableForMe() == nil
 	b.Starrable = b.Actions && b.Markable("pinned") == nil
 	b.Votable = b.Poll != nil && b.Actions && b.Message.Votable(nil) == nil
+	b.Joinable = b.Actions && req.Token.Chats == nil && b.Message.Joinable(req.Now()) == nil
 	b.Transcribable = req.Transcribes() && b.Media != nil && b.Media.Type == bridge.MediaAudio && b.Message.Transcribable() == nil && b.Transcript == nil
 	var can []string
 	if b.Actions && !b.Exported {

@@ -108,6 +108,23 @@ func Vote(req *frame.Request) error {
 	return req.Done(err, "", view.ChatPath(req.Chat))
 }
 
+// Join joins the group of an invitation, and leads to its chat.
+func Join(req *frame.Request) error {
+	m, err := req.API.Message(req.Context(), req.Chat, req.PostForm.Get("message"))
+	if err != nil {
+		return err
+	}
+	_, err = req.API.JoinInvited(req.Context(), req.Chat, m.ID, frame.NewKey())
+	done := "You joined the group."
+	if bridge.CodeOf(err) == bridge.CodeAlreadyInGroup {
+		done, err = "", nil
+	}
+	if err != nil || m.GroupInvite == nil {
+		return err
+	}
+	return req.Done(nil, done, view.ChatPath(m.GroupInvite.JID))
+}
+
 // marks has the changes that a button in the menu of a message can make.
 var marks = map[string]struct {
 	change func(api *client.Client, ctx context.Context, chat bridge.JID, id, key string) (client.Sent, error)

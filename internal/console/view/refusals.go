@@ -153,6 +153,7 @@ var refusals = map[bridge.Code][]refusal{
 	},
 	bridge.CodeAlreadyInGroup: {{"", "You’re in this group already.", ""}},
 	bridge.CodeInviteInvalid: {
+		{"the invitation", "This invitation is no longer valid. Ask for a new one.", ""},
 		{"the group's admins have revoked", "This invite link was reset. Ask an admin for the new one.", ""},
 		{"", "This invite link doesn’t work. Check it, or ask for a new one.", ""},
 	},

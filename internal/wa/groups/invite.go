@@ -3,6 +3,7 @@ package groups
 import (
 	"context"
 	"errors"
+	"time"
 
 	"go.mau.fi/whatsmeow"
 	waBinary "go.mau.fi/whatsmeow/binary"
@@ -103,6 +104,42 @@ func (gs *Groups) JoinGroup(ctx context.Context, code string, again bool) (bridg
 	}
 	c.joined(ctx, jid)
 	return bridge.GroupJoin{JID: convert.JID(jid), Status: bridge.GroupJoined}, nil
+}
+
+// JoinInvited joins a group with the invitation in a message by one of its admins, if it is one and has not expired.
+// again means that an earlier attempt may have done so, when it had not expired.
+func (gs *Groups) JoinInvited(ctx context.Context, m bridge.Message, again bool) (bridge.GroupJoin, error) {
+	if err := m.Joinable(time.Now()); err != nil && (!again || m.GroupInvite == nil) {
+		return bridge.GroupJoin{}, err
+	}
+	ctx, c, end, err := gs.connect(ctx, callTime)
+	if err != nil {
+		return bridge.GroupJoin{}, err
+	}
+	defer end()
+	jid, expires := convert.WireJID(m.GroupInvite.JID), int64(0)
+	if m.GroupInvite.ExpiresAt != nil {
+		expires = m.GroupInvite.ExpiresAt.Unix()
+	}
+	attrs := waBinary.Attrs{"code": m.GroupInvite.Code, "expiration": expires, "admin": convert.WireJID(m.SenderJID)}
+	_, err = c.changeGroups(ctx, jid, waBinary.Node{Tag: "accept", Attrs: attrs})
+	if again && iqCode(err) != 0 { // an invitation is valid once; only members may ask about the group
+		if _, unknown := c.GetGroupInfo(ctx, jid); unknown == nil {
+			err = nil
+		}
+	}
+	switch iqCode(err) {
+	case 0:
+	case codeGone, codeUnauthorized, codeForbidden, codeNotFound:
+		return bridge.GroupJoin{}, bridge.Fail(bridge.CodeInviteInvalid, "the invitation is no longer valid: ask for a new one").Because(err)
+	default:
+		return bridge.GroupJoin{}, c.joinRefusal(err)
+	}
+	if err != nil {
+		return bridge.GroupJoin{}, c.joinRefusal(err)
+	}
+	c.joined(ctx, jid)
+	return bridge.GroupJoin{JID: m.GroupInvite.JID, Status: bridge.GroupJoined}, nil
 }
 
 // joinedBefore returns the group that the account has already joined.

@@ -2,11 +2,14 @@ package chats
 
 import (
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"go.mau.fi/whatsmeow"
 	"go.mau.fi/whatsmeow/proto/waE2E"
 	"google.golang.org/protobuf/proto"
 
@@ -142,4 +145,40 @@ func TestConsole_CallsAndChangesAreLines(t *testing.T) {
 		Must(v.Carla.Call(Within(t), v.Owner, simnet.CallOptions{}))(t)
 		v.WaitFor(`document.querySelector(".day-part .event-line")?.innerText.includes("Incoming voice call")`)
 	})
+}
+
+// An invitation by a message has a button that joins the group and leads to its chat. An invitation that was used
+// already says that it is no longer valid.
+func TestConsole_JoinsByAnInvitation(t *testing.T) {
+	t.Parallel()
+	v := visitAs(t, 390)
+	v.Owner.AllowAdding("none")
+	group := NewGroup(t, v.Ben, simnet.GroupOptions{Subject: "Shoe friends", Members: []*simnet.Phone{v.Carla}})
+	results := Must(v.Ben.Client().UpdateGroupParticipants(Within(t), group.JID(), []simnet.JID{v.Owner.PN()}, whatsmeow.ParticipantChangeAdd))(t)
+	offer := results[0].AddRequest
+	if offer == nil {
+		t.Fatalf("adding the account: %+v", results)
+	}
+	Must(v.Ben.Send(Within(t), v.Owner.PN(), &waE2E.Message{GroupInviteMessage: &waE2E.GroupInviteMessage{
+		GroupJID: proto.String(group.JID().String()), InviteCode: &offer.Code, InviteExpiration: proto.Int64(offer.Expiration.Unix()),
+		GroupName: proto.String("Shoe friends"), Caption: proto.String("Join us"),
+	}}))(t)
+	v.WantStored(v.Ben, "Shoe friends")
+	v.OpenChat(v.Ben.PN())
+	v.WantSeen(".card-part [form=join]")
+	v.WantFit("an invitation")
+	shoot(v.Browser, "invitation-390")
+	v.ClickOn(".card-part [form=join]")
+	v.WaitFor("location.pathname === " + JsString(Path("/console/chats/%s", group.JID())))
+	if !slices.Contains(group.Members(), v.Owner.LID()) && !slices.Contains(group.Members(), v.Owner.PN()) {
+		t.Errorf("the members are %v", group.Members())
+	}
+	if err := group.Remove(Within(t), v.Ben, v.Owner); err != nil {
+		t.Fatal(err)
+	}
+	v.OpenChat(v.Ben.PN())
+	v.ClickOn(".card-part [form=join]")
+	v.WantOnPage("This invitation is no longer valid. Ask for a new one.")
+	v.FaultsOf(http.StatusNotFound)
+	v.WantNoFaults()
 }

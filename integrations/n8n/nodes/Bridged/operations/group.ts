@@ -1,5 +1,5 @@
-import { choice, flag, group, people, required, text } from "../fields";
-import type { Field, Resource } from "../operation";
+import { chat, choice, flag, group, msgId, people, required, text } from "../fields";
+import { withAs, type Field, type Resource } from "../operation";
 import { size } from "./contact";
 
 const members: Field = people("People", "participants", "The people", true);
@@ -55,6 +55,14 @@ export const groupResource: Resource = {
       method: "POST",
       path: "/api/groups/join",
       fields: [required("Link", "link", "The invite link", { placeholder: "https://chat.whatsapp.com/AbCdEfGhIjKlMnOpQrStUv" })],
+    },
+    {
+      name: "Join by Invitation",
+      value: "joinInvited",
+      action: "Join a group by an invitation in a message",
+      method: "POST",
+      path: "/api/groups/join",
+      fields: [withAs(chat, "chatJid"), msgId],
     },
     { name: "Leave", value: "leave", action: "Leave a group", method: "POST", path: "/api/groups/{jid}/leave", fields: [group] },
     { name: "Remove Picture", value: "removePicture", action: "Remove the picture of a group", method: "DELETE", path: "/api/groups/{jid}/picture", fields: [group] },

@@ -22,6 +22,12 @@ export function toast(text, failed = false) {
 // root is the address of the console. It may have a base path.
 export const root = new URL("..", import.meta.url).pathname;
 
+// visitor identifies the token of the session. What was written and not sent is stored under it.
+export const visitor = document.body.dataset.visitor;
+
+// draftOf returns the name under which the text is stored that is being written in a chat.
+export const draftOf = (path) => `draft ${visitor} ${path}`;
+
 // ask sends a request and returns the answer, or throws a sentence.
 export async function ask(path, body, signal) {
   const headers = { Accept: "application/json", "X-CSRF-Token": csrf };

@@ -1,5 +1,5 @@
 // The list of chats: refreshes in place, grows while scrolling, arrow keys move in it.
-import { all, ask, debounced, find, load, loadChanges, root, toast } from "./base.js";
+import { all, ask, debounced, draftOf, find, load, loadChanges, root, toast } from "./base.js";
 import { onHold } from "./hold.js";
 import { listeners } from "./live.js";
 import { keeper } from "./scroll.js";
@@ -119,7 +119,7 @@ function takeRow(item) {
 
 function showDrafts() {
   for (const row of all(".chat-list .chat-row", list)) {
-    const text = row.getAttribute("aria-current") ? "" : (sessionStorage.getItem("draft " + new URL(row.href).pathname) || "").trim();
+    const text = row.getAttribute("aria-current") ? "" : (localStorage.getItem(draftOf(new URL(row.href).pathname)) || "").trim();
     const line = find(".chat-row-sub", row);
     let draft = find(".draft", line);
     if (!text) {

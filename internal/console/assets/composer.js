@@ -1,5 +1,5 @@
 // The composer of a chat: texts, drafts, replies, edits, and forms for other content.
-import { again, all, ask, find, randomKey, toast } from "./base.js";
+import { again, all, ask, draftOf, find, randomKey, toast } from "./base.js";
 import { formOf } from "./change.js";
 import { chat, newest } from "./chat.js";
 import * as mentions from "./mentions.js";
@@ -7,7 +7,7 @@ import * as outbox from "./outbox.js";
 
 const say = find("form.say");
 export const area = say?.elements.text;
-const draft = "draft " + location.pathname;
+const draft = draftOf(location.pathname);
 let editing; // the form of the edited message, with its address and key
 
 // reply returns the message to answer; undefined for none.
@@ -59,7 +59,7 @@ export async function edit(query) {
   try {
     const form = await formOf(query);
     unreply();
-    if (!editing) sessionStorage.setItem(draft, area.value);
+    if (!editing) mentions.remember(draft, area.value);
     editing = form;
     find("#editing").hidden = false;
     find("#editing [data-quote]").textContent = form.elements.text.defaultValue;
@@ -142,7 +142,7 @@ function sendText() {
   const { text, shown, jids } = mentions.sent(written);
   const answered = reply();
   write("");
-  sessionStorage.removeItem(draft);
+  mentions.remember(draft, "");
   unreply();
   outbox.add({ text, shown, mentions: jids, reply: answered });
 }

@@ -27,16 +27,21 @@ export function sent(written) {
 
 const bare = (text) => text.replace(/[\u2068\u2069]/g, "");
 
-// remember stores a draft with its mentions.
+// remember stores a draft with its mentions, and forgets an empty one.
 export function remember(name, written) {
-  if (!written) return sessionStorage.removeItem(name);
-  sessionStorage.setItem(name, written);
-  if (chosen.size) sessionStorage.setItem(name + " mentions", JSON.stringify([...chosen]));
+  for (const [key, value] of [[name, written], [name + " mentions", written && chosen.size && JSON.stringify([...chosen])]]) {
+    try {
+      if (value) localStorage.setItem(key, value);
+      else localStorage.removeItem(key);
+    } catch {
+      // Without storage a draft exists as long as the page.
+    }
+  }
 }
 
 export function recalled(name) {
-  for (const [key, member] of JSON.parse(sessionStorage.getItem(name + " mentions") || "[]")) chosen.set(key, member);
-  return sessionStorage.getItem(name) || "";
+  for (const [key, member] of JSON.parse(localStorage.getItem(name + " mentions") || "[]")) chosen.set(key, member);
+  return localStorage.getItem(name) || "";
 }
 
 // listed requests the members once; it retries after a failure.

@@ -1,11 +1,10 @@
 // The outbox sends messages in order, and waits while the bridge cannot be reached. Texts survive
 // reloading the page. Each item has one key for all tries, so it is sent once.
-import { ask, csrf, find, randomKey, refused, root, toast, unreached } from "./base.js";
+import { ask, csrf, draftOf, find, randomKey, refused, root, toast, unreached, visitor } from "./base.js";
 import { chat, newest, place } from "./chat.js";
 import { listeners } from "./live.js";
 import * as pending from "./pending.js";
 
-const visitor = document.body.dataset.visitor;
 const prefix = `unsent ${visitor} `;
 const items = new Map(); // by key, oldest first
 const busy = new Set(); // queues that are sending
@@ -211,6 +210,5 @@ document.addEventListener("submit", (event) => {
 document.addEventListener("submit", (event) => {
   if (!logsOut(event) || event.defaultPrevented) return;
   items.clear();
-  for (const name of Object.keys(localStorage)) if (name.startsWith(prefix)) localStorage.removeItem(name);
-  for (const name of Object.keys(sessionStorage)) if (name.startsWith("draft " + root)) sessionStorage.removeItem(name);
+  for (const name of Object.keys(localStorage)) if (name.startsWith(prefix) || name.startsWith(draftOf(""))) localStorage.removeItem(name);
 });

@@ -110,7 +110,8 @@ func TestConsoleChats_TheListIsMovedThroughByArrows(t *testing.T) {
 		Say(t, carl, v.Owner.PN(), "And from me")
 		v.WantStored(carl, "And from me")
 		v.OpenChat(carl.PN())
-		v.Do(chromedp.Evaluate[chromedp.Void](`sessionStorage.setItem("draft " + location.pathname, "not yet")`))
+		v.Do(chromedp.SendKeys(chromedp.CSS(".say textarea"), "not yet"))
+		v.Run(`sessionStorage.clear()`) // as in another tab
 		v.Open("/console/chats")
 		v.WaitFor(rowOf(carl.PN()) + `.textContent.includes("Draft: not yet")`)
 		if stops := Evaluate[int](v.Browser, `document.querySelectorAll('#chats [data-row][tabindex="0"]').length`); stops != 1 {

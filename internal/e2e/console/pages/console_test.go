@@ -143,7 +143,7 @@ func TestConsole_PairsByACodeFromTheKeyboard(t *testing.T) {
 }
 
 // A conversation: what either side writes appears on the other without reloading
-// the page.
+// the page. It is printed without the rest of the page.
 func TestConsole_AConversationIsLive(t *testing.T) {
 	t.Parallel()
 	v := Visit(t)
@@ -162,6 +162,9 @@ func TestConsole_AConversationIsLive(t *testing.T) {
 	if !Evaluate[bool](v.Browser, `window.stays === true`) {
 		t.Error("the page was loaded again")
 	}
+	CallBrowser(v.Browser, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print"})
+	v.WaitFor(`[...document.querySelectorAll("nav, .pane, #composer")].every(one => !one.checkVisibility()) && document.querySelector("#messages").checkVisibility() && getComputedStyle(document.querySelector("#history")).overflow === "visible"`)
+	CallBrowser(v.Browser, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{})
 	logsEventsLive(t, v)
 	v.WantNoFaults()
 }

@@ -35,7 +35,7 @@ func (a *app) openConsole(c config.Config, router *api.Handler) (*console.Consol
 			}
 			return caller.Token, true, nil
 		},
-		Sessions: a.store, Token: c.Token, EnableSend: c.EnableSend, Transcribes: c.Transcriber != nil, MaxFile: int64(c.MediaMaxBytes), PhoneNumber: c.PhoneNumber, PublicURLs: c.PublicURLs, BasePath: c.BasePath,
+		Sessions: a.store, Token: c.Token, EnableSend: c.EnableSend, Transcribes: c.Transcriber != nil, AsksPhone: c.HistoryImport.IsOn(), MaxFile: int64(c.MediaMaxBytes), PhoneNumber: c.PhoneNumber, PublicURLs: c.PublicURLs, BasePath: c.BasePath,
 		Thumbnail: a.thumbnail, OAuth: a.oauth, Accounts: accounts, Settings: settings, Streams: a.streams, Log: a.log,
 	})
 }

@@ -103,6 +103,7 @@ func (c *Console) eachRoute(handle func(pattern string, h func(http.ResponseWrit
 	live("/chats/{jid}", chats.ShowChat)
 	post("/chats/{jid}/send", chats.Send)
 	post("/chats/{jid}/read", chats.MarkRead)
+	post("/chats/{jid}/older", chats.AskPhone)
 	post("/chats/{jid}/transcribe", chats.Transcribe)
 	page("/chats/{jid}/closed", chats.ShowClosed)
 	page("/chats/{jid}/info", people.ShowGroup)

@@ -26,12 +26,15 @@ type apiCall struct {
 }
 
 // overAPI returns a console over answers by path, and the calls that it makes.
-func overAPI(t *testing.T, answers map[string]http.HandlerFunc) (*site, *[]apiCall) {
+func overAPI(t *testing.T, answers map[string]http.HandlerFunc, change ...func(*console.Options)) (*site, *[]apiCall) {
 	t.Helper()
 	var all []apiCall
 	var s *site
 	s = newSite(t, func(o *console.Options) {
 		o.EnableSend = true
+		for _, c := range change {
+			c(o)
+		}
 		o.API = bearing(func(w http.ResponseWriter, r *http.Request) {
 			body, err := io.ReadAll(r.Body)
 			if err != nil {

@@ -194,12 +194,36 @@ function trim(older) {
     link.dataset[name] = "";
     const pager = Object.assign(document.createElement("div"), { className: "pager" });
     pager.append(link);
-    if (older) find("#end").append(pager);
-    else list.after(pager);
+    find(older ? "#end" : "#start").replaceChildren(pager);
   }
   link.loading = false;
   link.href = `${location.pathname}?at=${encodeURIComponent(edge.dataset.id)}`;
   if (older) list.dataset.past = "";
+}
+
+// takeEnd replaces what is before (#start) or after (#end) the messages by that of a page.
+function takeEnd(name, page) {
+  const box = find(name), had = box.contains(document.activeElement);
+  box.replaceChildren(...find(name, page).childNodes);
+  if (had) (find("a, button", box) || scroller).focus({ preventScroll: true });
+}
+
+// takeStored puts the messages above the oldest one that have been stored since it was loaded, and reports whether there
+// are any.
+export async function takeStored() {
+  const id = find(".day-part > ol > .msg", list)?.dataset.id;
+  const page = await load(`${location.pathname}?part&near&at=${encodeURIComponent(id)}`);
+  const fresh = find("#messages", page), known = bubbleOf(id, fresh);
+  const isAbove = (one) => known && one.compareDocumentPosition(known) & Node.DOCUMENT_POSITION_FOLLOWING;
+  for (const one of all(".msg, .event-line", fresh).filter((one) => !isAbove(one))) one.remove();
+  if (!find(".msg", fresh)) return false;
+  place.steadily(() => {
+    join(fresh, true);
+    trim(true);
+    takeEnd("#start", page);
+  });
+  watchEnds();
+  return true;
 }
 
 // Older messages load before they are reached.
@@ -214,14 +238,8 @@ async function more(link) {
       join(find("#messages", page), older);
       trim(older);
     });
-    const next = find(older ? "[data-older]" : "[data-newer]", page);
-    if (next) {
-      link.href = next.getAttribute("href");
-      link.loading = false;
-    } else {
-      link.parentElement.remove();
-      if (!older) delete list.dataset.past;
-    }
+    takeEnd(older ? "#start" : "#end", page);
+    if (!older && !find("[data-newer]", scroller)) delete list.dataset.past;
     watchEnds();
   } catch {
     link.loading = false;
@@ -298,10 +316,8 @@ export async function visit(id, words) {
     list.prepend(...fresh.children);
     if (fresh.dataset.past === undefined) delete list.dataset.past;
     else list.dataset.past = "";
-    find("#end").replaceChildren(...find("#end", page).childNodes);
-    find("[data-older]", scroller)?.parentElement.remove();
-    const older = find("[data-older]", page)?.parentElement;
-    if (older) list.after(older);
+    takeEnd("#start", page);
+    takeEnd("#end", page);
     watchEnds();
   }
   for (const one of all(".found", list)) one.classList.remove("found");

@@ -24,6 +24,7 @@ type chatPage struct {
 	Unread       unread
 	Older, Newer string // the addresses of the messages before and after; empty for none
 	At           string // the requested message
+	AsksPhone    bool   // whether to offer asking the phone for older messages
 	IsPart       bool   // the messages alone, for the script
 	From         bool   // from a message that the script has; there are older ones
 	IsNew        bool   // not stored yet
@@ -57,7 +58,7 @@ func ShowChat(req *frame.Request) (err error) {
 		return err
 	}
 	if page.IsPart {
-		return req.PartOf("chat", "history", map[string]any{"Page": page, "Clock": req.Clock()})
+		return req.PartOf("chat", "history", map[string]any{"Page": page, "Clock": req.Clock(), "CSRF": req.CSRF()})
 	}
 	if err := page.readRest(req); err != nil {
 		return err
@@ -79,6 +80,9 @@ func (p *chatPage) readHistory(req *frame.Request, query url.Values) error {
 		return err
 	}
 	markHits(bubbles, query)
+	if p.AsksPhone, err = p.canAskPhone(req, query, messages); err != nil {
+		return err
+	}
 	lines, err := p.linesOf(req, messages)
 	p.Days = inDays(bubbles, lines, req.Clock())
 	return err

@@ -68,6 +68,9 @@ func (req *Request) Transcribes() bool {
 	return req.Options.Transcribes && req.Token.Transcribes()
 }
 
+// AsksPhone reports whether the visitor can have the phone send older messages.
+func (req *Request) AsksPhone() bool { return req.Options.AsksPhone && req.Imports() }
+
 // noSending says why the holder of a token cannot send; empty if they can.
 func (site *Site) noSending(token bridge.Token) string {
 	switch {

@@ -27,6 +27,7 @@ type Options struct {
 	Token       string        // BRIDGE_TOKEN, for login links
 	EnableSend  bool          // whether forms that send are shown
 	Transcribes bool          // whether a service transcribes voice notes
+	AsksPhone   bool          // whether the phone is asked for older messages
 	MaxFile     int64         // bytes of a sent file
 	PhoneNumber string        // the only account that may pair, in E.164 digits; empty for any
 	PublicURLs  []*url.URL    // the console's addresses at a reverse proxy

@@ -39,11 +39,12 @@ func wantPlace(b *Browser, what, id string, below float64) {
 	}
 }
 
-// Older messages come while one scrolls up, and move nothing that is read. After a look at
+// Older messages come while one scrolls up, and move nothing that is read; those from before the oldest stored one come
+// from the phone. After a look at
 // the gallery, the page about the person or another chat, one reads on where one was.
 func TestConsole_ThePlaceInAChatIsKept(t *testing.T) {
 	t.Parallel()
-	v := Visit(t)
+	v := Visit(t, "HISTORY_IMPORT=recent")
 	began := time.Now().Add(-time.Hour)
 	for i := range 130 {
 		Say(t, v.Ben, v.Owner.PN(), fmt.Sprintf("line %d.", i), simnet.At(began.Add(time.Duration(i)*time.Second)))
@@ -93,6 +94,57 @@ func TestConsole_ThePlaceInAChatIsKept(t *testing.T) {
 			v.WantNoFaults()
 		})
 	}
+	t.Run("from the phone", func(t *testing.T) {
+		v.Browser.T = t
+		loadsFromThePhone(t, v)
+	})
+	v.Browser.T = t
+}
+
+// loadsFromThePhone loads the messages from before the oldest one of the open chat with Ben, "line 0.", in a small window.
+func loadsFromThePhone(t *testing.T, v Visited) {
+	t.Helper()
+	const top = `(document.querySelector("#history").scrollTop = -100000) && document.querySelector(".from-phone")`
+	says := func(text string) {
+		t.Helper()
+		v.WaitFor(fmt.Sprintf(`document.querySelector(".from-phone [role=status]").textContent === %q`, text))
+	}
+	v.Run(`window.setTimeout = (real => (run, pause, ...rest) => real(run, pause === 2000 ? 20 : pause, ...rest))(setTimeout)`) // between looks
+	past := simnet.Past{With: v.Ben.PN()}
+	began := time.Now().Add(-30 * 24 * time.Hour)
+	for i := range 60 {
+		past.Older = append(past.Older, simnet.PastText(v.Ben.PN(), v.Ben.PN(), simnet.MessageID(fmt.Sprintf("PAST%d", i)), began.Add(time.Duration(i)*time.Hour), fmt.Sprintf("past %d.", i)))
+	}
+	v.Owner.SetPast(past)
+	v.WaitFor(top)
+	v.WantInside("the button", ".from-phone button")
+	id, below := placeOf(v.Browser)
+	v.ClickOn(".from-phone button")
+	v.WantText("past 59.")
+	if moved := Evaluate[float64](v.Browser, fmt.Sprintf(`document.querySelector('.msg[data-id=%q]').getBoundingClientRect().top - document.querySelector("#history").getBoundingClientRect().top`, id)) - below; math.Abs(moved) > 2 {
+		t.Errorf("what is read moved by %v", moved)
+	}
+	v.WaitFor(`document.activeElement.matches("#history, #start *")`)
+	v.WaitFor(top + ` && document.querySelector(".msg").dataset.id === "PAST10"`) // the phone sends 50 at a time
+
+	v.Owner.SetPast(simnet.Past{With: v.Ben.PN(), PhoneOnly: true}) // it does not answer
+	v.ClickOn(".from-phone button")
+	says("Nothing has arrived yet. Open WhatsApp on your phone, then try again.")
+	v.Owner.SetPast(past)
+	v.ClickOn(".from-phone button")
+	v.WantText("past 0.")
+	v.WaitFor(top)
+	v.ClickOn(".from-phone button")
+	says("Your phone has no older messages of this chat.")
+	v.WaitFor(`!document.querySelector(".from-phone button").checkVisibility()`)
+	ids := Evaluate[[]string](v.Browser, `[...document.querySelectorAll(".msg")].map(one => one.dataset.id)`)
+	for i := range 60 {
+		if want := fmt.Sprintf("PAST%d", i); ids[i] != want {
+			t.Errorf("message %d is %s, want %s", i, ids[i], want)
+		}
+	}
+	v.FaultsOf(http.StatusConflict)
+	v.WantNoFaults()
 }
 
 // On a desk emoji are put where the cursor is, found by their names, and what is unread is

@@ -113,7 +113,7 @@ func loadsFromThePhone(t *testing.T, v Visited) {
 	past := simnet.Past{With: v.Ben.PN()}
 	began := time.Now().Add(-30 * 24 * time.Hour)
 	for i := range 60 {
-		past.Older = append(past.Older, simnet.PastText(v.Ben.PN(), v.Ben.PN(), simnet.MessageID(fmt.Sprintf("PAST%d", i)), began.Add(time.Duration(i)*time.Hour), fmt.Sprintf("past %d.", i)))
+		past.Older = append(past.Older, simnet.PastText(v.Ben.PN(), v.Ben.PN(), fmt.Sprintf("PAST%d", i), began.Add(time.Duration(i)*time.Hour), fmt.Sprintf("past %d.", i)))
 	}
 	v.Owner.SetPast(past)
 	v.WaitFor(top)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -188,7 +189,7 @@ func TestToDirectory_OnADiskThatFillsUp(t *testing.T) {
 		old := writeFile(t, filepath.Join(dir, "bridged-2026-11-20T033000Z.db"), "an old backup")
 		from := d.source()
 		from.Files = files
-		if _, err := ToDirectory(t.Context(), from, dir, 1, time.Now()); err == nil || !strings.Contains(err.Error(), "is full: the backup needs 1 MB and 0 MB are free") {
+		if _, err := ToDirectory(t.Context(), from, dir, 1, time.Now()); err == nil || !regexp.MustCompile(`is full: the backup needs \d MB and 0 MB are free`).MatchString(err.Error()) {
 			t.Errorf("on a disk without room: %v", err)
 		}
 		from.free = func(string) (int64, int64, error) { return 2 << 40, 4 << 40, nil } // as before others filled it

@@ -45,7 +45,7 @@ func passed(err error) error {
 	return err
 }
 
-// place is the account's place in a group, by what is stored about the group.
+// place is a stored group, and whether the account is in it and an admin of it.
 type place struct {
 	bridge.Group
 	isKnown, isMember, isAdmin bool

@@ -13,18 +13,8 @@ import (
 type callRow struct {
 	bridge.Call
 	Name   string
-	Words  callWord
+	Words  view.Word
 	Reject string // address for declining it; empty if it cannot be declined
-}
-
-type callWord struct{ Text, Tone string }
-
-var callWords = map[bridge.CallState]callWord{
-	bridge.CallRinging:           {"Ringing", "good"},
-	bridge.CallMissed:            {"Missed", "warn"},
-	bridge.CallRejected:          {"Declined", ""},
-	bridge.CallEnded:             {"Answered elsewhere", ""},
-	bridge.CallAnsweredElsewhere: {"Answered elsewhere", ""},
 }
 
 // ShowCalls shows the calls.
@@ -55,7 +45,7 @@ func calls(req *frame.Request, q bridge.CallQuery) (rows []callRow, next *string
 		return nil, nil, err
 	}
 	for _, call := range page.Items {
-		row := callRow{Call: call, Name: n.Of(call.FromJID), Words: callWords[call.State]}
+		row := callRow{Call: call, Name: n.Of(call.FromJID), Words: view.CallWords[call.State]}
 		if call.State == bridge.CallRinging && req.Sends() {
 			row.Reject = view.Root + "/calls/" + bridge.PathID(call.ID) + "/reject"
 		}

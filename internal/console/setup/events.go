@@ -139,7 +139,7 @@ func aboutEvent(event bridge.Event, n names.Names) string {
 	case event.Scheduled != nil:
 		return view.ScheduledWords[event.Scheduled.Status].Text + " · " + cmp.Or(event.Scheduled.Content, string(event.Scheduled.Type))
 	case event.Call != nil:
-		return n.Of(event.Call.FromJID) + ": " + callWords[event.Call.State].Text
+		return n.Of(event.Call.FromJID) + ": " + view.CallWords[event.Call.State].Text
 	case event.Status != nil:
 		return view.StateOf(*event.Status).Word
 	case event.Backup != nil:

@@ -21,15 +21,7 @@ type listedImport struct {
 	bridge.Import
 	Name string // of the chat
 	Done int    // number of processed messages
-	Word importWord
-}
-
-// importWord describes the state of an import.
-type importWord struct{ Text, Tone string }
-
-var importStates = map[bridge.ImportState]importWord{
-	bridge.ImportRunning: {"Importing", "warn"}, bridge.ImportDone: {"Imported", "good"}, bridge.ImportFailed: {"Failed", "bad"}, bridge.ImportCancelled: {"Cancelled", "warn"},
-	bridge.ImportUndoing: {"Undoing", "warn"}, bridge.ImportUndone: {"Undone", ""},
+	Word view.Word
 }
 
 // ShowImports shows a page of the imports. The script asks for the table alone (part).
@@ -44,7 +36,7 @@ func ShowImports(req *frame.Request) error {
 	}
 	page := importsPage{Curl: req.Curl("GET", "/api/imports", nil)}
 	for _, i := range list.Items {
-		page.Imports = append(page.Imports, listedImport{i, names.EntryFor(req, i.ChatJID).Name, i.Imported + i.Duplicates, importStates[i.State]})
+		page.Imports = append(page.Imports, listedImport{i, names.EntryFor(req, i.ChatJID).Name, i.Imported + i.Duplicates, view.ImportWords[i.State]})
 	}
 	if list.NextCursor != nil {
 		page.More = view.Root + "/imports?cursor=" + url.QueryEscape(*list.NextCursor)

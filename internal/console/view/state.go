@@ -117,6 +117,18 @@ var ScheduledWords = map[bridge.ScheduledStatus]Word{
 	bridge.ScheduledHeld: {"On hold", "warn"}, bridge.ScheduledFailed: {"Not sent", "bad"}, bridge.ScheduledCancelled: {"Cancelled", ""},
 }
 
+// CallWords describe the states of calls.
+var CallWords = map[bridge.CallState]Word{
+	bridge.CallRinging: {"Ringing", "good"}, bridge.CallMissed: {"Missed", "warn"}, bridge.CallRejected: {"Declined", ""},
+	bridge.CallEnded: {"Answered elsewhere", ""}, bridge.CallAnsweredElsewhere: {"Answered elsewhere", ""},
+}
+
+// ImportWords describe the states of imports.
+var ImportWords = map[bridge.ImportState]Word{
+	bridge.ImportRunning: {"Importing", "warn"}, bridge.ImportDone: {"Imported", "good"}, bridge.ImportFailed: {"Failed", "bad"}, bridge.ImportCancelled: {"Cancelled", "warn"},
+	bridge.ImportUndoing: {"Undoing", "warn"}, bridge.ImportUndone: {"Undone", ""},
+}
+
 // Sentence returns a text with a capital letter and a full stop.
 func Sentence(text string) string {
 	if text == "" {

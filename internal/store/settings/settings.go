@@ -55,7 +55,7 @@ func view[T any](ctx context.Context, t *Tables, what string, f func(*sqlite.Con
 	return value, nil
 }
 
-// update runs f in one transaction. Errors start with what was tried.
+// update runs f in one transaction. Errors begin with what, such as "remove a token".
 func (t *Tables) update(ctx context.Context, what string, f func(*sqlite.Conn)) error {
 	if err := t.db.Update(ctx, f); err != nil {
 		return fmt.Errorf("%s: %w", what, err)

@@ -129,11 +129,8 @@ func (gs *Groups) JoinInvited(ctx context.Context, m bridge.Message, again bool)
 		}
 	}
 	switch iqCode(err) {
-	case 0:
 	case codeGone, codeUnauthorized, codeForbidden, codeNotFound:
 		return bridge.GroupJoin{}, bridge.Fail(bridge.CodeInviteInvalid, "the invitation is no longer valid: ask for a new one").Because(err)
-	default:
-		return bridge.GroupJoin{}, c.joinRefusal(err)
 	}
 	if err != nil {
 		return bridge.GroupJoin{}, c.joinRefusal(err)

@@ -19,7 +19,10 @@ import (
 	"bridged/internal/console/view"
 )
 
-const pageOfEvents = 100 // events of the page
+const (
+	pageOfEvents = 100 // events of the page
+	mostFollowed = 500 // events of a part for the script, which has been paused; as many as it shows
+)
 
 type eventsPage struct {
 	Types  []bridge.EventType // the chosen ones
@@ -55,12 +58,14 @@ func ShowEvents(req *frame.Request) error {
 			query.Types = append(query.Types, name)
 		}
 	}
-	events, err := lastEvents(req, query)
+	after, most := int64(0), pageOfEvents
+	if asked.Has("part") {
+		after, _ = strconv.ParseInt(asked.Get("after"), 10, 64) // otherwise from the beginning
+		most = mostFollowed
+	}
+	events, err := lastEvents(req, query, after, most)
 	if err != nil {
 		return err
-	}
-	if after, err := strconv.ParseInt(asked.Get("after"), 10, 64); err == nil {
-		events = slices.DeleteFunc(events, func(event bridge.Event) bool { return event.ID <= after })
 	}
 	self := url.Values{"chat": asked["chat"], "type": asked["type"]}
 	page := eventsPage{
@@ -84,36 +89,36 @@ func ShowEvents(req *frame.Request) error {
 	return req.Show("events", "Events", page)
 }
 
-// lastEvents returns the newest events, the newest first. The log is only read forwards, so it
+// lastEvents returns the newest events after one, the newest first. The log is only read forwards, so it
 // starts further back until there are enough.
-func lastEvents(req *frame.Request, q client.EventQuery) ([]bridge.Event, error) {
+func lastEvents(req *frame.Request, q client.EventQuery, after int64, most int) ([]bridge.Event, error) {
 	last, err := strconv.ParseInt(req.Cursor, 10, 64)
 	if err != nil {
 		return nil, err
 	}
-	for back := int64(pageOfEvents); ; back *= 8 {
-		start := max(0, last-back)
+	for back := int64(most); ; back *= 8 {
+		start := max(after, last-back)
 		q.After = strconv.FormatInt(start, 10)
-		events, err := readEvents(req, q, last)
+		events, err := readEvents(req, q, last, most)
 		if err != nil {
 			return nil, err
 		}
-		if len(events) == pageOfEvents || start == 0 || back > 50_000 {
+		if len(events) == most || start == after || back > 50_000 {
 			slices.Reverse(events)
 			return events, nil
 		}
 	}
 }
 
-// readEvents reads up to an event of the log and returns the last ones.
-func readEvents(req *frame.Request, q client.EventQuery, last int64) (events []bridge.Event, err error) {
+// readEvents reads up to an event of the log and returns at most the given number of them, the last ones.
+func readEvents(req *frame.Request, q client.EventQuery, last int64, most int) (events []bridge.Event, err error) {
 	for {
 		page, err := req.API.EventPage(req.Context(), q, 1000, 0)
 		if err != nil {
 			return nil, err
 		}
 		events = append(events, page.Events...)
-		events = events[max(0, len(events)-pageOfEvents):]
+		events = events[max(0, len(events)-most):]
 		next, err := strconv.ParseInt(page.NextCursor, 10, 64)
 		if err != nil || next >= last || len(page.Events) == 0 {
 			return events, err

@@ -186,10 +186,17 @@ func logsEventsLive(t *testing.T, v Visited) {
 		t.Errorf("the rows are\n%s\nloaded again\n%s", rows, again)
 	}
 	v.ClickOn("#pause")
+	for range 110 { // a page of the log has 100
+		Say(t, v.Ben, v.Owner.PN(), "meanwhile")
+	}
 	Say(t, v.Ben, v.Owner.PN(), "while it pauses")
+	v.WantStored(v.Ben, "while it pauses")
 	v.WaitFor(`document.querySelector("#pause").innerText.includes("(") && !document.querySelector("#event-log").textContent.includes("while it pauses")`)
 	v.ClickOn("#pause")
 	v.WaitFor(newest + `.includes("while it pauses")`)
+	if gaps := Evaluate[int](v.Browser, `[...document.querySelectorAll("#event-log li")].filter((row, i, rows) => i && rows[i - 1].dataset.id - row.dataset.id !== 1).length`); gaps > 0 {
+		t.Errorf("%d gaps in the rows after a pause", gaps)
+	}
 }
 
 func TestConsole_SearchJumpsToTheMessage(t *testing.T) {

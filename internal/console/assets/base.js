@@ -86,10 +86,16 @@ export async function loadChanges(path) {
 
 // load fetches a page as a document.
 export async function load(path, signal) {
-  const response = await fetch(path, { headers: { Accept: "text/html" }, signal });
-  if (response.redirected && response.url.startsWith(new URL("../login", location.origin + root).href)) location.reload();
+  const { response, page } = await loadAny(path, { signal });
   if (!response.ok) throw new Error("This couldn’t be loaded. Try again.");
-  return new DOMParser().parseFromString(await response.text(), "text/html");
+  return page;
+}
+
+// loadAny fetches a page as a document, also that of a refusal.
+export async function loadAny(path, options) {
+  const response = await fetch(path, { headers: { Accept: "text/html" }, ...options });
+  if (response.redirected && response.url.startsWith(new URL("../login", location.origin + root).href)) location.reload();
+  return { response, page: new DOMParser().parseFromString(await response.text(), "text/html") };
 }
 
 // randomKey returns a key for a send. crypto.randomUUID needs TLS.

@@ -28,4 +28,5 @@ import "./import.js";
 import "./pictures.js";
 import "./typing.js";
 import "./people.js";
+import "./info.js";
 import "./accounts.js";

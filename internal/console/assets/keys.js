@@ -167,7 +167,7 @@ function act(event) {
 
 // inList moves between chats in the list.
 function inList(event, by) {
-  const row = event.target.closest(".chat-row");
+  const row = event.target.closest(".chat-list .chat-row");
   if (!row) return false;
   const rows = all(".chat-list .chat-row");
   rows[rows.indexOf(row) + by]?.focus();

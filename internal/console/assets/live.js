@@ -77,7 +77,7 @@ function isSame(region, fresh) {
 }
 
 // isTyped reports whether the visitor has changed a field.
-function isTyped(field) {
+export function isTyped(field) {
   if (field.matches("select")) return [...field.options].some((option) => option.selected !== option.defaultSelected);
   return field.value !== field.defaultValue || field.checked !== field.defaultChecked;
 }
@@ -111,6 +111,11 @@ function update(old, fresh) {
   if (!kept.matches("input, textarea, select")) update(kept, twin);
 }
 
+// loadLater loads the regions in a part of the page that take longer than the page.
+export function loadLater(part) {
+  all("[data-live][data-load]", part).forEach(refresh);
+}
+
 for (const region of all("[data-live]")) {
   let timer; // of the next refresh: events that follow each other quickly do not delay it
   const again = () => {
@@ -123,9 +128,9 @@ for (const region of all("[data-live]")) {
   listeners.push((event) => {
     if (types.includes(event.type)) again();
   });
-  if (region.matches("[data-load]")) refresh(region); // it takes longer than the page
   refreshLater(region);
 }
+loadLater(document);
 
 // One stream for each page. A hidden page closes it, because browsers limit connections to a host, and
 // resumes it later.

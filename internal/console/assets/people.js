@@ -2,7 +2,7 @@
 import { all, ask, debounced, find, load, toast } from "./base.js";
 
 // A form with data-suggest shows its results in [data-found]. The request includes the chosen entries.
-function suggests(form, root = document) {
+function suggests(form, root) {
   const field = find("input[name=q]", form);
   let asked;
   const renew = async () => {
@@ -40,7 +40,12 @@ function keepChoice(shown, fresh) {
   return rows.values();
 }
 
-for (const form of all("form[data-suggest]")) suggests(form);
+// startSuggesting starts the forms with data-suggest in a part of the page.
+export function startSuggesting(part) {
+  for (const form of all("form[data-suggest]", part)) suggests(form, part);
+}
+
+startSuggesting(document);
 
 // Forwarding
 

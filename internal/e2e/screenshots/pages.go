@@ -51,7 +51,8 @@ func shots() []shot {
 		{name: "emoji", chat: "Wandern", prepare: append(menu[:len(menu):len(menu)], Opens("[data-emojis]", `document.querySelector(".emoji-list .emoji")`)...)},
 		{name: "emoji-found", chat: "Wandern", prepare: append(append(menu[:len(menu):len(menu)], Opens("[data-emojis]", `document.querySelector(".emoji-list .emoji")`)...),
 			chromedp.SendKeys(chromedp.CSS("#emojis input"), "mountain"))},
-		{name: "viewer", chat: "Wandern", prepare: Opens(".picture", `document.querySelector("#viewer[open] .shown img")?.complete`)},
+		{name: "viewer", chat: "Wandern", prepare: append(Steps{Does(`document.querySelector("#history").dispatchEvent(new Event("wheel"))`)}, // it no longer stays at the unread messages
+			Opens(".picture", `document.querySelector("#viewer[open] .shown img")?.complete`)...)},
 		{name: "extras", chat: "Yuki", prepare: Opens("[data-extras]", `document.querySelector("#extras").open`)},
 		{name: "extras-poll", chat: "Yuki", prepare: append(Opens("[data-extras]", `document.querySelector("#extras").open`), Does(`document.querySelectorAll("#extras .extras-box > details")[2].open = true`))},
 		{name: "reply", chat: "Yuki", prepare: FromMenu("[href*=reply]", `!document.querySelector("#replying").hidden`)},
@@ -80,6 +81,8 @@ func shots() []shot {
 		{name: "contacts", path: "/console/contacts", whole: true},
 		{name: "contact-info", path: "/console/people/" + "34600100101%40s.whatsapp.net", whole: true},
 		{name: "group-info", chat: "Wandern", prepare: toInfo, whole: true},
+		{name: "group-next-to-chat", chat: "Wandern", prepare: Steps{Clicks(".chat-who"), Loads("#members")}},
+		{name: "contact-next-to-chat", chat: "Sofía", prepare: Steps{Clicks(".chat-who"), Loads("#block")}},
 		{name: "group-info-menu", chat: "Wandern", prepare: append(toInfo, Does(`document.querySelectorAll(".member details")[1].open = true`))},
 		{name: "group-invite", chat: "Wandern", prepare: append(toInfo, Does(`location.search = "?invite"`), Loads("#link .link-qr"), Does(`document.querySelector("#link").scrollIntoView({block: "center"})`))},
 		{name: "group-info-member", chat: "عائلة", prepare: toInfo, whole: true},

@@ -205,6 +205,7 @@ func (w world) states(script string) []opened {
 		{name: "the shortcuts", address: "/console/chats", within: dialog, open: Steps{Does(`document.querySelector("#shortcuts").showModal()`)}},
 		{name: "the other pages", address: "/console/chats", within: ".rail", open: Steps{ClicksIt(`document.querySelector(innerWidth < 720 ? ".rail-more" : ".pane-head h2")`)}},
 		{name: "what is found", address: "/console/chats", within: ".pane", open: Steps{chromedp.SendKeys(chromedp.CSS(".pane input[type=search]"), "he"), Loads("#found mark")}},
+		{name: "about a group next to its chat", onDesk: true, address: Path("/console/chats/%s", w.group), within: "#info", open: Steps{Clicks(".chat-who"), Loads("#info #members")}, end: Steps{Clicks("#info [data-close]")}},
 		{name: "a question", address: w.about, within: dialog, open: append(Opens(".member:has([value=remove]) summary", "true"), Opens(".member [value=remove]", `document.querySelector("dialog.ask[open]")`)...)},
 		{name: "the answer of a call", address: "/console/api/listChats", within: "#result", open: append(Opens("#try button.primary", "true"), Loads("#result"), Does(script)), leaves: true},
 		{name: "what would be imported", address: "/console/import", within: "main", open: append(Checks(DoubtfulExport), Becomes(`document.querySelector("#review")`)), leaves: true},

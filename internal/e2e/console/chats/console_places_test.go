@@ -78,6 +78,14 @@ func TestConsole_ThePlaceInAChatIsKept(t *testing.T) {
 			v.WantText("line 0.")
 			v.Run(inMessage("line 40.", ".bubble") + `.scrollIntoView({block: "start"}); document.querySelector("#history").scrollTop += 15`)
 			id, below := placeOf(v.Browser)
+			if width >= 1200 {
+				v.ClickOn(".chat-who")
+				v.WaitFor(`document.querySelector("#info #block") && document.activeElement.matches("#info [data-close]")`)
+				wantPlace(v.Browser, "next to the page about the person", id, below)
+				v.Key(kb.Escape)
+				v.WaitFor(`!document.querySelector("#info").checkVisibility() && document.activeElement.matches(".chat-who")`)
+				wantPlace(v.Browser, "without it again", id, below)
+			}
 			for what, leave := range map[string]string{"the gallery": chat + "/media", "the page about the person": Path("/console/people/%s", v.Ben.PN()), "another page": "/console/chats"} {
 				v.Run(`location.href = ` + JsString(leave))
 				v.WaitFor(`location.pathname === ` + JsString(leave) + ` && document.readyState === "complete"`)

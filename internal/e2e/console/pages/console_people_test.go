@@ -51,8 +51,8 @@ func TestConsole_BeginsAChatByNumber(t *testing.T) {
 	})
 }
 
-// A group is made of people who are found by typing, and administered on its page: what
-// its members see is what the page says.
+// A group is made of people who are found by typing, and administered on its page, which wide windows show next to the
+// chat: what its members see is what the page says.
 func TestConsole_MakesAndAdministersAGroup(t *testing.T) {
 	AtBothSizes(t, func(t *testing.T, v Visited) {
 		Say(t, v.Ben, v.Owner.PN(), "hello")
@@ -76,17 +76,20 @@ func TestConsole_MakesAndAdministersAGroup(t *testing.T) {
 		v.ClickOn(".chat-who")
 		v.Arrives("#subject")
 		v.WantOnPage("Anna Amsel")
+		v.ClickOn("#subject summary")
 		v.Fill("[name=topic]", "Every Saturday")
 		v.ClickOn("#subject button.primary")
 		g.Shows(func(view simnet.GroupView) bool { return view.Topic == "Every Saturday" }, v.Ben)
 		v.Arrives(".topic")
+		v.WaitFor(`!document.querySelector("#subject details").open`)
 
 		if offered := `!!document.querySelector("#picture .danger")`; Evaluate[bool](v.Browser, offered) {
 			t.Error("a picture that there is not can be removed")
 		}
 		v.Do(chromedp.SetUploadFiles(chromedp.CSS("#picture [type=file]"), []string{filepath.Join(Written(t, map[string][]byte{"walks.png": Banner(t, color.RGBA{20, 160, 20, 255})}), "walks.png")}))
+		v.ClickOn("#picture summary")
 		v.ClickOn("#picture button.primary")
-		v.WaitFor(`[...document.querySelectorAll(".notice")].some(one => one.innerText.includes("Picture changed"))`)
+		v.WaitFor(`[...document.querySelectorAll(".notice, #toast")].some(one => one.innerText.includes("Picture changed"))`)
 		shown, _ := v.Network.Group(g.In)
 		Looks(t, "the picture", Must(shown.Picture(Within(t), v.Ben, false))(t), 640, color.RGBA{20, 160, 20, 255})
 		v.WaitFor(`getComputedStyle(document.querySelector(".portrait .avatar")).backgroundImage.includes("size=full&v=")`)
@@ -99,7 +102,7 @@ func TestConsole_MakesAndAdministersAGroup(t *testing.T) {
 		g.Shows(func(view simnet.GroupView) bool { return view.HasAdmin(v.Ben) }, v.Anna)
 		v.Arrives(".member [value=demote]")
 
-		v.ClickOn(`a[href="?invite#link"]`)
+		v.ClickOn(`#link a[href$="?invite#link"]`)
 		v.Arrives("#link svg.qr")
 		link := v.Text("#link code")
 		v.ClickOn("#link button.danger")
@@ -112,12 +115,12 @@ func TestConsole_MakesAndAdministersAGroup(t *testing.T) {
 		v.ClickOn(".leave summary")
 		v.ClickOn(".leave button")
 		g.Shows(func(view simnet.GroupView) bool { return !view.Has(v.Owner) }, v.Anna)
-		v.Arrives(".page-group main:not(:has(#leave))")
+		v.WaitFor(`document.readyState === "complete" && document.querySelector("#members") && !document.querySelector("#leave")`)
 		v.WantOnPage("You’re no longer in this group.")
 	})
 }
 
-// Questions are dialogs: Esc sends nothing, and the focus is where it was.
+// Questions are dialogs: Esc sends nothing, and the focus is where it was. That is so as well in the pane next to a chat.
 func TestConsole_QuestionsAreAnsweredByKeyboard(t *testing.T) {
 	t.Parallel()
 	v := Visit(t)
@@ -139,6 +142,64 @@ func TestConsole_QuestionsAreAnsweredByKeyboard(t *testing.T) {
 	if view := Must(v.Ben.WaitGroup(Within(t), group.JID(), func(simnet.GroupView) bool { return true }))(t); !view.Has(v.Ben) {
 		t.Error("Esc removed him")
 	}
+	v.WantNoFaults()
+	infoNextToAChat(t, v, group.JID())
+}
+
+// infoNextToAChat opens the page about a group of the owner and Ben next to its chat, and the one about Ben in its place.
+func infoNextToAChat(t *testing.T, v Visited, group simnet.JID) {
+	t.Helper()
+	const closed = `!document.querySelector("#info").checkVisibility()`
+	titled := func(title string) {
+		v.WaitFor(fmt.Sprintf(`document.querySelector("#info-title").textContent === %q && document.querySelector("#info .who-name")`, title))
+	}
+	v.Resize(1440, 900, false)
+	v.OpenChat(group)
+	v.Do(Loads(".chat-who"))
+	if Evaluate[bool](v.Browser, `(() => {
+		let opens;
+		addEventListener("click", (event) => { opens = !event.defaultPrevented; event.preventDefault(); }, { once: true });
+		document.querySelector(".chat-who").dispatchEvent(new MouseEvent("click", { bubbles: true, cancelable: true, ctrlKey: true }));
+		return !opens;
+	})()`) {
+		t.Error("Ctrl and a click do not open the page")
+	}
+	v.ClickOn(".chat-head .menu > summary")
+	v.ClickOn(".chat-head .menu-box a[href$='/info']")
+	titled("Group info")
+	v.WaitFor(`document.activeElement.matches("#info [data-close]") && !document.querySelector(".chat-head .menu[open]")`)
+	v.WantInside("the page about the group", "#info *:not(.vh, .vh *, svg *, .menu-box, .menu-box *, .column > :nth-child(n + 4) *)")
+	if doubled := Evaluate[[]string](v.Browser, `[...document.querySelectorAll("[id]")].map(one => one.id).filter((id, i, all) => all.indexOf(id) < i)`); len(doubled) > 0 {
+		t.Error("elements have the same id: ", doubled)
+	}
+	v.ClickOn("#info .member summary")
+	v.ClickOn("#info [value=remove]")
+	v.Arrives("dialog.ask[open]")
+	v.Key(kb.Escape)
+	v.WaitFor(`!document.querySelector("dialog[open]") && document.activeElement.value === "remove"`)
+	v.Key(kb.Escape) // closes the menu
+	v.WaitFor(`!document.querySelector("#info .menu[open]") && document.querySelector("#info").checkVisibility()`)
+
+	v.ClickOn("#info .member a[href*='/people/" + v.Ben.PN().User + "']")
+	titled("Contact info")
+	v.ClickOn("#info [data-back]")
+	titled("Group info")
+	v.ClickOn("#info #subject summary")
+	v.Fill("#info [name=name]", "Long walks\r")
+	v.WaitFor(`document.querySelector(".chat-title h1").textContent === "Long walks" && document.querySelector("#toast.shown").textContent === "Changes saved"`)
+	v.WaitFor(`document.activeElement.matches("#subject summary")`)
+	if _, err := v.Ben.WaitGroup(Within(t), group, func(view simnet.GroupView) bool { return view.Name == "Long walks" }); err != nil {
+		t.Error(err)
+	}
+	v.ClickOn("#info #settings summary")
+	v.Run(`document.querySelector("#info [name=disappearing]").selectedOptions[0].value = "soon"`)
+	v.ClickOn("#info #settings button")
+	v.WaitFor(`document.querySelector("#settings [role=alert]")?.textContent.includes("Choose when messages disappear.") || document.querySelector("#toast.bad")?.textContent === "Choose when messages disappear."`)
+	v.FaultsOf(400)
+	v.Resize(1190, 900, false)
+	v.WaitFor(closed)
+	v.ClickOn(".chat-who")
+	v.Arrives(".page-group #members")
 	v.WantNoFaults()
 }
 

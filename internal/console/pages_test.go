@@ -494,7 +494,7 @@ func TestHooks_ShowTheAddressForServices(t *testing.T) {
 }
 
 // A webhook is created, with its secret shown once, tested, changed and deleted. A delivery can be
-// sent again.
+// sent again, and its event can be read. A webhook that has delivered nothing does not claim to work.
 func TestWebhooks_AreManaged(t *testing.T) {
 	t.Parallel()
 	const hook = `{"id":3,"url":"https://hooks.example.com/<b>","types":[],"chats":["` + grace + `"],"excludeChats":[],"chatType":"individual","fromMe":false,"chat":"` + grace + `","format":"waha","formatOptions":{"events":["message"],"headers":{"X-Flow":"7"}},"allowPrivate":false,"enabled":true,"source":"api","cursor":1,"pending":0,"dead":1,` +
@@ -508,12 +508,15 @@ func TestWebhooks_AreManaged(t *testing.T) {
 				_, _ = io.WriteString(w, hook+`,"secret":"whsec_SHOWNONCE"}`)
 				return
 			}
-			_, _ = io.WriteString(w, `{"count":1,"webhooks":[`+hook+`}]}`)
+			unused := strings.NewReplacer(`"id":3`, `"id":4`, `"dead":1`, `"dead":0`, `"the receiver answered <i>500</i>"`, "null").Replace(hook)
+			used := strings.NewReplacer(`"id":4`, `"id":5`, `"lastDeliveredAt":null`, `"lastDeliveredAt":"2026-11-21T08:15:30.000Z"`).Replace(unused)
+			_, _ = io.WriteString(w, `{"count":3,"webhooks":[`+hook+`},`+unused+`},`+used+`}]}`)
 		},
 		"/api/webhooks/3":                        replies(hook + `,"secret":"whsec_ROTATED"}`),
 		"/api/webhooks/3/test":                   replies(`{"ok":true,"responseStatus":204,"error":null,"durationMs":12}`),
 		"/api/webhooks/3/deliveries":             replies(`{"count":1,"deliveries":[` + delivery + `],"nextCursor":null}`),
 		"/api/webhooks/3/deliveries/9/redeliver": replies(delivery),
+		"/api/events":                            replies(`{"count":1,"events":[{"id":42,"type":"chat.updated","timestamp":"2026-11-21T08:15:30.000Z","chatJid":"` + grace + `"}],"nextCursor":"42","reset":false}`),
 	})
 	csrf := s.logIn().csrf()
 	post := func(path string, form url.Values) answer {
@@ -533,6 +536,20 @@ func TestWebhooks_AreManaged(t *testing.T) {
 	if strings.Contains(page.body, "whsec_") || strings.Contains(page.body, "<i>500</i>") || !strings.Contains(page.body, "866") ||
 		!strings.Contains(page.body, `name="chats" value="`+grace+`" checked`) || !strings.Contains(page.body, `"individual" selected`) || !strings.Contains(page.body, `"false" selected`) || !strings.Contains(page.body, `"waha" selected`) {
 		t.Errorf("the page of a webhook:\n%s", page.body)
+	}
+	if !strings.Contains(page.body, `<a href="/console/events?event=42">Event 42</a>`) {
+		t.Error("the event of a delivery cannot be read")
+	}
+	if shown := s.get("/console/events?event=42").want(t, http.StatusOK, "").body; !strings.Contains(shown, "<details open>") || !strings.Contains(shown, "&#34;type&#34;: &#34;chat.updated&#34;") {
+		t.Errorf("the event:\n%s", shown)
+	}
+	for _, gone := range []string{"41", "0", "x"} { // the log begins with 42
+		s.get("/console/events?event="+gone).want(t, http.StatusNotFound, "")
+	}
+	for word, want := range map[string]int{"Not used yet": 1, "Working": 1, "1 failed": 1} {
+		if got := strings.Count(s.get("/console/webhooks").body, ">"+word+"<"); got != want {
+			t.Errorf("%d webhooks are %q, want %d", got, word, want)
+		}
 	}
 	if rotated := s.create("/console/webhooks/3", url.Values{"csrf": {csrf}, "do": {"rotate"}}); !strings.Contains(rotated.body, "whsec_ROTATED") {
 		t.Error("the new secret is not shown")

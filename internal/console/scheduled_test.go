@@ -13,11 +13,17 @@ func aLater(id, status, problem string) string {
 		`"content":"Good <b>morning</b>","media":null,"location":null,"poll":null,"mentions":[],"quoted":null,"forwarded":null,"begun":false,"error":` + problem + `}`
 }
 
-// Scheduled messages can be changed, cancelled and sent by visitors who may send.
+// aLaterFile is a scheduled file without a caption.
+func aLaterFile(kind, name string) string {
+	return strings.NewReplacer(`"text"`, `"`+kind+`"`, `"Good <b>morning</b>"`, `""`, `"media":null`, `"media":{"type":"`+kind+`","mimetype":"image/jpeg","size":2000,"fileName":"`+name+`","ptt":false}`).Replace(aLater("L4", "scheduled", "null"))
+}
+
+// Scheduled messages can be changed, cancelled and sent by visitors who may send. Files without a caption are named by what
+// they are.
 func TestScheduled_IsShownAndChanged(t *testing.T) {
 	answers := map[string]http.HandlerFunc{
-		"/api/scheduled": replies(`{"count":2,"scheduled":[` + aLater("L1", "scheduled", "null") + `,` +
-			aLater("L2", "missed", `{"code":"missed","error":"the account was not connected"}`) + `],"nextCursor":null}`),
+		"/api/scheduled": replies(`{"count":4,"scheduled":[` + aLater("L1", "scheduled", "null") + `,` +
+			aLater("L2", "missed", `{"code":"missed","error":"the account was not connected"}`) + `,` + aLaterFile("image", "") + `,` + aLaterFile("document", "plan.pdf") + `],"nextCursor":null}`),
 		"/api/scheduled/L1":      replies(`{"ok":true,"msgId":"L1","chatJid":"` + grace + `","timestamp":"2026-11-21T08:00:00.000Z","sendAt":"2026-11-22T09:30:00.000Z"}`),
 		"/api/scheduled/L1/send": replies(`{"ok":true,"msgId":"L1","chatJid":"` + grace + `","timestamp":"2026-11-21T08:00:00.000Z"}`),
 		"/api/messages/send":     replies(`{"ok":true,"msgId":"L3","chatJid":"` + grace + `","timestamp":"2026-11-21T08:00:00.000Z","sendAt":"2026-11-22T09:30:00.000Z"}`),
@@ -33,7 +39,8 @@ func TestScheduled_IsShownAndChanged(t *testing.T) {
 	form()
 	page := s.get("/console/scheduled").want(t, http.StatusOK, "").body
 	for what, count := range map[string]int{
-		"Good &lt;b&gt;morning&lt;/b&gt;</p>": 2, "The bridge wasn’t connected at this time.": 1, "Missed": 1, `action="/console/scheduled/L1"`: 3, `value="2026-11-22T09:00"`: 2,
+		"Good &lt;b&gt;morning&lt;/b&gt;</p>": 2, "The bridge wasn’t connected at this time.": 1, "Missed": 1, `action="/console/scheduled/L1"`: 3, `value="2026-11-22T09:00"`: 4,
+		"<em>Photo</em>": 1, "<em>Document</em>": 1, ">2.0 kB</p>": 1, "<bdi>plan.pdf</bdi>, 2.0 kB": 1, "image/jpeg": 0,
 	} {
 		if got := strings.Count(page, what); got != count {
 			t.Errorf("the page has %q %d times, want %d", what, got, count)

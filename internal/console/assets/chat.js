@@ -250,16 +250,23 @@ if (scroller) {
   const watch = new IntersectionObserver((seen) => {
     for (const one of seen) if (one.isIntersecting) more(one.target);
   }, { root: scroller, rootMargin: "400px" });
+  // The name of the day at the upper edge covers messages, so that it only shows while they move.
+  const edge = new IntersectionObserver((seen) => {
+    for (const { target, isIntersecting } of seen) target.classList.toggle("at-edge", isIntersecting);
+  }, { root: scroller, rootMargin: "0px 0px -100%" });
+  scroller.addEventListener("scrollend", () => scroller.classList.remove("moves"));
   // A link is observed again after each change: it may still be visible.
   watchEnds = () => {
     for (const link of all("[data-older], [data-newer]", scroller)) {
       watch.unobserve(link);
       watch.observe(link);
     }
+    for (const part of all(".day-part", list)) edge.observe(part);
   };
   watchEnds();
   new MutationObserver(watchEnds).observe(list, { childList: true, subtree: true });
   scroller.addEventListener("scroll", () => {
+    scroller.classList.add("moves");
     end.hidden = list.dataset.past === undefined && scroller.scrollTop > -300;
     if (scroller.scrollTop > -40) delete end.dataset.count;
   }, { passive: true });

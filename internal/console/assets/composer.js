@@ -2,6 +2,7 @@
 import { again, all, ask, draftOf, find, randomKey, toast } from "./base.js";
 import { formOf } from "./change.js";
 import { chat, newest } from "./chat.js";
+import { isTyped } from "./live.js";
 import * as mentions from "./mentions.js";
 import * as outbox from "./outbox.js";
 
@@ -32,11 +33,11 @@ export function replyTo(id, sender, text) {
 
 export const unreply = () => replyTo("", "", "");
 
-// leave cancels a reply or an edit, and reports whether there was one.
+// leave closes the menu of attachments or cancels a reply or an edit, and reports whether there was one.
 export function leave() {
-  if (editing) stopEditing();
+  if (find("#extras").open) toggleExtras(false);
+  else if (editing) stopEditing();
   else if (say.elements.reply.value) unreply();
-  else if (find("#extras").open) toggleExtras(false);
   else return false;
   area.focus();
   return true;
@@ -131,6 +132,8 @@ document.addEventListener("click", (event) => {
   } else if (on("[data-extras]")) {
     toggleExtras(!find("#extras").open);
     if (find("#extras").open) find("[data-choose]").focus();
+  } else if (find("#extras").open && !on("#extras, dialog") && !all("#extras :is(input, textarea)").some(isTyped)) {
+    toggleExtras(false);
   }
 });
 

@@ -200,8 +200,17 @@ if (form) {
   const input = form.elements.file;
   let depth = 0;
   input.multiple = true;
-  find("[data-choose]").addEventListener("click", () => input.click());
+  let asDocuments = false;
+  for (const button of all("[data-choose]")) {
+    button.addEventListener("click", () => {
+      input.accept = button.dataset.choose;
+      asDocuments = !input.accept;
+      input.click();
+    });
+  }
   input.addEventListener("change", () => {
+    if (asDocuments && !dialog.open) find("[name=as]", dialog).checked = true;
+    asDocuments = false;
     offer([...input.files]);
     input.value = "";
   });

@@ -11,7 +11,7 @@ const composer = find("#composer");
 let current; // id of the message that has or last had the focus
 const controls = "a[href], button, summary, input:not([type=hidden]), textarea, select, audio[controls], video[controls], [tabindex='0']";
 
-const visible = (one) => one.getClientRects().length > 0 && !one.disabled;
+const visible = (one) => one.checkVisibility() && !one.disabled;
 const inside = (box) => all(controls, box).filter(visible);
 const typing = (target) => target.matches("input:not([type=checkbox], [type=radio], [type=button]), textarea, select, [contenteditable]");
 
@@ -65,7 +65,7 @@ function toMessages() {
 }
 
 function toComposer() {
-  const field = find("textarea:not([hidden])", composer);
+  const field = find(".say textarea:not([hidden])", composer);
   if (field && visible(field)) field.focus();
   else inside(composer)[0]?.focus();
 }

@@ -163,11 +163,11 @@ function follow() {
   });
 }
 
-// reached shows whether the bridge answers.
+// reached shows whether the bridge answers. Otherwise the state of the account is unknown.
 function reached(answers) {
   document.body.classList.toggle("offline", !answers);
-  const line = find("#unreached");
-  if (line) line.hidden = answers;
+  for (const one of all("[data-offline]")) one.hidden = answers;
+  for (const one of all("[data-online]")) one.hidden = !answers;
 }
 
 document.addEventListener("visibilitychange", () => {

@@ -148,14 +148,13 @@ document.addEventListener("click", (event) => {
   const mark = dialog && event.target.closest(".mark");
   if (button) {
     open(button.closest(".album-part, .msg"));
-  } else if (mark?.dataset.mark) {
+  } else if (mark?.dataset.mark && !matchMedia("(pointer: coarse)").matches) {
     event.preventDefault();
-    const message = mark.closest(".msg");
-    react(message.dataset.id, mark.matches(".own") ? "" : mark.dataset.mark).then(() => {
-      const who = all(".mark", messageOf(message.dataset.id) || message).find((one) => one.dataset.mark === mark.dataset.mark);
-      if (who && matchMedia("(pointer: coarse)").matches) toast(mark.dataset.mark + " " + who.title);
-    });
-  } else if (mark) open(mark.closest(".album-part, .msg"));
+    react(mark.closest(".msg").dataset.id, mark.matches(".own") ? "" : mark.dataset.mark);
+  } else if (mark) { // on touch screens the menu says who has reacted
+    event.preventDefault();
+    open(mark.closest(".album-part, .msg"));
+  }
 });
 
 document.addEventListener("keydown", (event) => {

@@ -29,6 +29,7 @@ type eventsPage struct {
 	Chat   names.Choice
 	Wrong  map[string]string
 	Events []eventRow
+	One    bool   // whether the page is about one event
 	Query  string // of the stream
 	Self   string // the address of the rows for the script
 	Curl   string
@@ -44,9 +45,12 @@ type eventRow struct {
 	At   bridge.Time
 }
 
-// ShowEvents shows the newest events of the log, or for the script (part) the rows of those after an event.
+// ShowEvents shows the newest events of the log, or for the script (part) the rows of those after an event, or one event.
 func ShowEvents(req *frame.Request) error {
 	asked := req.URL.Query()
+	if asked.Has("event") {
+		return showEvent(req, asked.Get("event"))
+	}
 	f := frame.NewForm(asked)
 	chat, err := names.ChooseOne(req, f, "chat")
 	if err != nil {
@@ -72,21 +76,49 @@ func ShowEvents(req *frame.Request) error {
 		Types: query.Types, Chat: chat, Wrong: f.Wrong, Query: query.Encode(), Self: view.Root + "/events?part&" + self.Encode(),
 		Curl: req.Curl("GET", "/api/events?after=0", nil, "-N", "-H 'Accept: text/event-stream'"),
 	}
-	n, err := names.Of(req, peopleOf(events))
-	if err != nil {
+	if page.Events, err = eventRows(req, events); err != nil {
 		return err
-	}
-	for _, event := range events {
-		encoded, err := bridge.EncodeJSON(event)
-		if err != nil {
-			return err
-		}
-		page.Events = append(page.Events, eventRow{event.ID, event.Type, event.ChatJID, aboutEvent(event, n), view.Indented(encoded), event.At})
 	}
 	if asked.Has("part") {
 		return req.PartOf("events", "event-rows", map[string]any{"Events": page.Events, "Clock": req.Clock()})
 	}
 	return req.Show("events", "Events", page)
+}
+
+// showEvent shows an event of the log. The oldest ones are removed from it.
+func showEvent(req *frame.Request, id string) error {
+	number, err := strconv.ParseInt(id, 10, 64)
+	if err != nil || number <= 0 {
+		return frame.ErrNotFound
+	}
+	found, err := req.API.EventPage(req.Context(), client.EventQuery{After: strconv.FormatInt(number-1, 10)}, 1, 0)
+	if err != nil {
+		return err
+	}
+	if len(found.Events) == 0 || found.Events[0].ID != number {
+		return frame.Titled(http.StatusNotFound, "This event is no longer stored", "The log keeps the newest events only.")
+	}
+	rows, err := eventRows(req, found.Events)
+	if err != nil {
+		return err
+	}
+	return req.Show("events", "Event "+id, eventsPage{Events: rows, One: true, Curl: req.Curl("GET", fmt.Sprintf("/api/events?after=%d&limit=1", number-1), nil)})
+}
+
+// eventRows returns events as the page shows them.
+func eventRows(req *frame.Request, events []bridge.Event) (rows []eventRow, err error) {
+	n, err := names.Of(req, peopleOf(events))
+	if err != nil {
+		return nil, err
+	}
+	for _, event := range events {
+		encoded, err := bridge.EncodeJSON(event)
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, eventRow{event.ID, event.Type, event.ChatJID, aboutEvent(event, n), view.Indented(encoded), event.At})
+	}
+	return rows, nil
 }
 
 // lastEvents returns the newest events after one, the newest first. The log is only read forwards, so it
@@ -142,7 +174,7 @@ func aboutEvent(event bridge.Event, n names.Names) string {
 	case event.Label != nil:
 		return view.LabelName(event.Label.Label)
 	case event.Scheduled != nil:
-		return view.ScheduledWords[event.Scheduled.Status].Text + " · " + cmp.Or(event.Scheduled.Content, string(event.Scheduled.Type))
+		return view.ScheduledWords[event.Scheduled.Status].Text + " · " + cmp.Or(event.Scheduled.Content, view.ScheduledKind(*event.Scheduled))
 	case event.Call != nil:
 		return n.Of(event.Call.FromJID) + ": " + view.CallWords[event.Call.State].Text
 	case event.Status != nil:

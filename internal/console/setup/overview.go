@@ -20,7 +20,8 @@ type overviewPage struct {
 	Calls    []callRow
 }
 
-type webhookSums struct{ All, Off, Pending, Dead int }
+// webhookSums sums up the webhooks. Used counts those that have delivered something.
+type webhookSums struct{ All, Used, Off, Pending, Dead int }
 
 // ShowOverview shows the state of the account, or the page for linking one.
 func ShowOverview(req *frame.Request) (err error) {
@@ -74,6 +75,9 @@ func factsOf(req *frame.Request) (f facts, err error) {
 func sum(hooks []bridge.Webhook) (sums webhookSums) {
 	for _, hook := range hooks {
 		sums.All++
+		if hook.LastDeliveredAt != nil {
+			sums.Used++
+		}
 		if !hook.Enabled {
 			sums.Off++
 		}

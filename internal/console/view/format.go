@@ -26,7 +26,7 @@ func InWords(n int) string {
 var Functions = template.FuncMap{
 	"icon": icon, "bytes": byteCount, "albumWords": albumWords, "initial": initial, "hue": Hue, "phone": Phone, "number": Number, "dict": dict, "list": func(texts ...string) []string { return texts }, "duration": duration, "sentence": Sentence,
 	"chatPath": ChatPath, "chatPathIn": chatPathIn, "mediaPath": mediaPath, "thumbPath": thumbPath, "picturePath": picturePath, "invitePath": InvitePath, "infoPath": InfoPath, "pathID": bridge.PathID,
-	"chatName": ChatName, "labelColors": func() []string { return LabelColors[:] }, "lastLine": lastLine, "lastIcon": lastIcon, "beginning": oneLine, "fileKind": fileKind,
+	"chatName": ChatName, "labelColors": func() []string { return LabelColors[:] }, "lastLine": lastLine, "lastIcon": lastIcon, "scheduledKind": ScheduledKind, "scheduledIcon": scheduledIcon, "beginning": oneLine, "fileKind": fileKind,
 	"isGroup": bridge.JID.IsGroup, "isImport": bridge.JID.IsImport,
 	"when": Clock.when, "last": Clock.last, "moment": Clock.moment, "on": Clock.on, "at": Clock.at, "exact": Clock.exact,
 	"timeOfDay": func(c Clock, t bridge.Time) template.HTML { return c.element(t, c.timeOfDay(t)) },

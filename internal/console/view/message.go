@@ -70,8 +70,29 @@ func lastIcon(m bridge.LastMessage) string {
 
 // iconsOfKinds has the icons of messages other than texts.
 var iconsOfKinds = map[string]string{
-	"Photo": "picture", "Video": "play", "Audio": "mic", "Document": "file", "Album": "picture", "Location": "place",
+	"Photo": "picture", "Video": "play", "Audio": "mic", "Voice note": "mic", "Document": "file", "Album": "picture", "Location": "place",
 	"Contact": "contact", "Contacts": "contact", "Poll": "poll", "Event": "event", "Group invitation": "group",
+}
+
+// ScheduledKind describes a scheduled message without text.
+func ScheduledKind(m bridge.ScheduledMessage) string {
+	if m.Media != nil && m.Media.PTT {
+		return "Voice note"
+	}
+	return cmp.Or(kindsOfScheduled[m.Type], kindsOfFiles[bridge.MediaType(m.Type)], "Document")
+}
+
+var kindsOfScheduled = map[bridge.ScheduledType]string{
+	bridge.ScheduledTypeText: "Message", bridge.ScheduledTypeLocation: "Location", bridge.ScheduledTypePoll: "Poll",
+	bridge.ScheduledTypeContacts: "Contact", bridge.ScheduledTypeForward: "Forwarded message", bridge.ScheduledTypeAlbum: "Album",
+}
+
+// scheduledIcon returns the icon of a scheduled message; empty for texts.
+func scheduledIcon(m bridge.ScheduledMessage) string {
+	if m.Type == bridge.ScheduledTypeForward {
+		return "forward"
+	}
+	return iconsOfKinds[ScheduledKind(m)]
 }
 
 // oneLine returns the beginning of a text in one line, without formatting.

@@ -170,7 +170,7 @@ func (w world) chatPages() []string {
 // otherPages returns all other pages.
 func (w world) otherPages() []string {
 	return []string{
-		"/console/search", "/console/search?q=hello+from:Ben", "/console/calls", "/console/events", "/console/webhooks", fmt.Sprint("/console/webhooks/", w.webhook), "/console/hooks", "/console/hooks/1",
+		"/console/search", "/console/search?q=hello+from:Ben", "/console/calls", "/console/events", "/console/events?event=1", "/console/webhooks", fmt.Sprint("/console/webhooks/", w.webhook), "/console/hooks", "/console/hooks/1",
 		"/console/api", "/console/api/listChats", "/console/api/sendFile", "/console/pair", "/console/settings", "/console/profile", "/console/search?kind=starred", "/console/tokens", "/login",
 	}
 }

@@ -61,7 +61,8 @@ func TestConsole_TheMenuOfAMessage(t *testing.T) {
 }
 
 // On a phone a finger that rests on a message opens its menu as a sheet, and so does its
-// button. No text is selected, and a link below the finger is not followed.
+// button. No text is selected, and a link below the finger is not followed. A tap on a reaction says who has reacted, and
+// changes nothing.
 func TestConsole_TheMenuIsASheetOnPhones(t *testing.T) {
 	t.Parallel()
 	v := Visit(t)
@@ -90,6 +91,10 @@ func TestConsole_TheMenuIsASheetOnPhones(t *testing.T) {
 	v.WaitFor(isOpen)
 	finger(v.Browser, nil, v.Middle(`#message-menu [data-emoji="👍"]`))
 	v.WaitFor(`!` + isOpen + ` && document.querySelector(".mark.own")?.dataset.mark === "👍"`)
+	finger(v.Browser, nil, v.Middle(".mark.own"))
+	v.WaitFor(isOpen + ` && document.querySelector(".reactors").textContent === "👍 You"`)
+	finger(v.Browser, nil, [2]float64{195, 100})
+	v.WaitFor(`!` + isOpen + ` && document.querySelector(".mark.own")`)
 	finger(v.Browser, nil, [2]float64{v.Middle(".msg .text")[0], v.Middle(".msg .text")[1]}, [2]float64{200, 500}) // moves on
 	if Evaluate[bool](v.Browser, `Boolean(`+isOpen+`)`) {
 		t.Error("a finger that moves opens the menu")

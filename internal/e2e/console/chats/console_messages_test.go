@@ -205,7 +205,7 @@ func TestConsole_OldMessagesAreRenewed(t *testing.T) {
 	v.WantNoFaults()
 }
 
-// While one scrolls, the name of one day is in sight, not those of several.
+// While one scrolls, the name of one day is in sight, not those of several. At rest, none covers messages.
 func TestConsole_DaysStickOneAtATime(t *testing.T) {
 	t.Parallel()
 	v := Visit(t)
@@ -234,6 +234,11 @@ func TestConsole_DaysStickOneAtATime(t *testing.T) {
 			t.Errorf("%d pixels up, %d days overlap", at, overlaps)
 		}
 	}
+	const covering = `getComputedStyle(document.querySelector(".at-edge .day")).opacity`
+	v.Run(`document.querySelector("#history").scrollTop = -260`)
+	v.WaitFor(`document.querySelectorAll(".at-edge").length === 1 && ` + covering + ` === "0"`)
+	v.Run(`document.querySelector("#history").dispatchEvent(new Event("scroll"))`) // and no end of it
+	v.WaitFor(covering + ` === "1"`)
 	if named := Evaluate[int](v.Browser, `new Set([...document.querySelectorAll(".day")].map(one => one.textContent)).size`); named != 7 {
 		t.Errorf("%d days have names, want 7", named)
 	}

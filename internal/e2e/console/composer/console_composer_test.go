@@ -227,11 +227,42 @@ func TestConsole_FilesArePastedAndChosen(t *testing.T) {
 	v.WantNoFaults()
 }
 
+// attaches opens the menu of attachments. It closes by Escape and by a click elsewhere. A document is sent as it is.
+func attaches(v Visited) {
+	v.Browser.T.Helper()
+	const isOpen = `document.querySelector("#extras").open`
+	v.ClickOn("[data-extras]")
+	v.WaitFor(isOpen + ` && document.activeElement.matches("[data-choose]")`)
+	v.WantInside("the menu of attachments", "#extras .extras-box > *")
+	v.Key(kb.Escape)
+	v.WaitFor(`!` + isOpen + ` && document.activeElement.matches(".say textarea")`)
+	v.ClickOn("[data-extras]")
+	v.Run(`document.querySelector("#history").click()`)
+	v.WaitFor(`!` + isOpen)
+	for choice, asIs := range map[string]bool{"image/*,video/*": false, "": true} {
+		v.Run(`(input => {
+			input.click = () => { // what the visitor would choose
+				const data = new DataTransfer();
+				data.items.add(new File(["hello"], "hills.png", {type: "image/png"}));
+				input.files = data.files;
+				input.dispatchEvent(new Event("change"));
+			};
+		})(document.querySelector("[data-file]"))`)
+		v.ClickOn("[data-extras]")
+		v.ClickOn(`[data-choose="` + choice + `"]`)
+		v.WaitFor(fmt.Sprintf(`document.querySelector("#files[open] [name=as]")?.checked === %v && document.querySelector("[data-file]").accept === %q`, asIs, choice))
+		v.ClickOn("#files [data-close]")
+		v.WaitFor(`!document.querySelector("#files").open && !` + isOpen)
+	}
+	v.Run(`delete document.querySelector("[data-file]").click`)
+}
+
 // TestConsole_SendsEveryKindLater schedules a poll, a location, a contact, a file and an album with their forms. A picture is
 // sent to be seen once.
 func TestConsole_SendsEveryKindLater(t *testing.T) {
 	AtBothWidths(t, func(t *testing.T, width int64) {
 		v := Chatting(t, width)
+		attaches(v)
 		waiting := func(count int) {
 			t.Helper()
 			v.WaitFor(fmt.Sprintf(`document.querySelectorAll(".waiting .later").length === %d && !document.querySelector(".unsent")`, count))

@@ -58,4 +58,7 @@ func TestConsole_ShowsWhoTypes(t *testing.T) {
 	v.WantNoFaults()
 	offline(v.Browser, true)
 	line("")
+	offline(v.Browser, false)
+	v.Bridge.Stop()
+	v.WaitFor(`!document.querySelector(".rail .state.good").checkVisibility() && document.querySelector(".rail .state.off").checkVisibility()`)
 }

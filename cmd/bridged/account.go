@@ -61,7 +61,7 @@ func printState(s *shell.Shell, status bridge.Status) error {
 		return shell.PrintJSON(s.Out, struct {
 			Status    *string `json:"status"` // null for unknown
 			LastError *string `json:"lastError"`
-		}{orNil(string(status.Status)), status.LastError})
+		}{bridge.OrNil(string(status.Status)), status.LastError})
 	}
 	switch {
 	case status.Status == "":

@@ -31,105 +31,80 @@ func (e *environment) chatStateCommands() []*cobra.Command {
 
 // updateChatCommand returns a command that makes one change. did is a sentence with a verb for the chat.
 func updateChatCommand(e *environment, name, summary string, change client.ChatChange, did string) *cobra.Command {
-	var key string
-	c := e.shellCommand(name+" <chat>", summary+chatHelp, func(ctx context.Context, s *shell.Shell, args []string) error {
+	return example(e.keyedCommand(name+" <chat>", summary+chatHelp, func(ctx context.Context, s *shell.Shell, args []string, key string) error {
 		return s.UpdateChat(ctx, args[0], key, change, did)
-	})
-	addKey(c.Flags(), &key)
-	return example(c, "bridged "+name+" +15557654321")
+	}), "bridged "+name+" +15557654321")
 }
 
 func readCommand(e *environment) *cobra.Command {
-	var what shell.Target
 	var quiet bool
 	const help = "Mark a chat as read, so that the authors get blue ticks." + chatHelp + "\n<message> is the id of the last message that was read; by default the newest."
-	c := e.shellCommand("read <chat> [<message>]", help, func(ctx context.Context, s *shell.Shell, args []string) error {
-		if what.Chat = args[0]; len(args) > 1 {
-			what.Message = args[1]
-		}
-		return s.MarkRead(ctx, what, !quiet)
+	c := e.keyedCommand("read <chat> [<message>]", help, func(ctx context.Context, s *shell.Shell, args []string, key string) error {
+		return s.MarkRead(ctx, shell.Target{Chat: args[0], Message: strings.Join(args[1:], ""), Key: key}, !quiet)
 	})
 	c.Flags().BoolVar(&quiet, "no-receipts", false, "Mark it as read on the account's devices only")
-	addKey(c.Flags(), &what.Key)
 	return example(c, "bridged read +15557654321")
 }
 
 // pinCommand returns the command that pins a chat or a message, or the one that unpins it.
 func pinCommand(e *environment, pins bool) *cobra.Command {
-	var what shell.Target
 	var length string
 	name, did := "pin", "Pinned %s."
 	summary := "Pin a chat, which also takes it out of the archive, or pin one of its messages for everybody."
 	if !pins {
 		name, did, summary = "unpin", "Unpinned %s.", "Unpin a chat, or one of its messages for everybody."
 	}
-	c := e.shellCommand(name+" <chat> [<message>]", summary+chatHelp+"\n<message> is the id of a message.", func(ctx context.Context, s *shell.Shell, args []string) error {
-		what.Chat = args[0]
+	c := e.keyedCommand(name+" <chat> [<message>]", summary+chatHelp+"\n<message> is the id of a message.", func(ctx context.Context, s *shell.Shell, args []string, key string) error {
 		switch {
 		case len(args) == 2 && pins:
-			what.Message = args[1]
-			return s.PinMessage(ctx, what, length)
+			return s.PinMessage(ctx, shell.Target{Chat: args[0], Message: args[1], Key: key}, length)
 		case len(args) == 2:
-			what.Message = args[1]
-			return s.UnpinMessage(ctx, what)
+			return s.UnpinMessage(ctx, shell.Target{Chat: args[0], Message: args[1], Key: key})
 		case length != "":
 			return shell.Usage("--for is for messages: a chat is pinned until it is unpinned")
 		}
-		return s.UpdateChat(ctx, what.Chat, what.Key, client.ChatChange{Pinned: &pins}, did)
+		return s.UpdateChat(ctx, args[0], key, client.ChatChange{Pinned: &pins}, did)
 	})
 	of := "bridged " + name + " +15557654321 3EB0A1B2C3D4E5F60718"
 	if pins {
 		addChoice(c.Flags(), &length, "for", "For how long a message is pinned, as a `DURATION`; 7d by default", "24h", "7d", "30d")
 		of += " --for 24h"
 	}
-	addKey(c.Flags(), &what.Key)
 	return example(c, "bridged "+name+" +15557654321", of)
 }
 
 // starCommands returns the commands that star a message and that remove the star.
-func starCommands(e *environment) (commands []*cobra.Command) {
-	for _, of := range []struct {
-		name, summary string
-		do            func(*shell.Shell, context.Context, shell.Target) error
-	}{
-		{"star", "Star a message on the account's devices. bridged search --starred lists such messages.", (*shell.Shell).Star},
-		{"unstar", "Remove the star of a message.", (*shell.Shell).Unstar},
-	} {
-		var what shell.Target
-		c := e.shellCommand(of.name+" <chat> <message>", of.summary+messageHelp, func(ctx context.Context, s *shell.Shell, args []string) error {
-			what.Chat, what.Message = args[0], args[1]
-			return of.do(s, ctx, what)
-		})
-		addKey(c.Flags(), &what.Key)
-		commands = append(commands, example(c, "bridged "+of.name+" +15557654321 3EB0A1B2C3D4E5F60718"))
+func starCommands(e *environment) []*cobra.Command {
+	command := func(name, summary string, do func(*shell.Shell, context.Context, shell.Target) error) *cobra.Command {
+		return example(e.keyedCommand(name+" <chat> <message>", summary+messageHelp, func(ctx context.Context, s *shell.Shell, args []string, key string) error {
+			return do(s, ctx, shell.Target{Chat: args[0], Message: args[1], Key: key})
+		}), "bridged "+name+" +15557654321 3EB0A1B2C3D4E5F60718")
 	}
-	return commands
+	return []*cobra.Command{
+		command("star", "Star a message on the account's devices. bridged search --starred lists such messages.", (*shell.Shell).Star),
+		command("unstar", "Remove the star of a message.", (*shell.Shell).Unstar),
+	}
 }
 
 func voteCommand(e *environment) *cobra.Command {
-	var poll shell.Target
 	var withdraw bool
 	const help = "Vote in a poll, instead of an earlier vote." + messageHelp + "\n<option> is the name of an option."
-	c := e.shellCommand("vote <chat> <message> [<option>...]", help, func(ctx context.Context, s *shell.Shell, args []string) error {
-		poll.Chat, poll.Message = args[0], args[1]
+	c := e.keyedCommand("vote <chat> <message> [<option>...]", help, func(ctx context.Context, s *shell.Shell, args []string, key string) error {
 		if options := args[2:]; withdraw == (len(options) > 0) {
 			return shell.Usage("name the options to vote for, or withdraw the vote with --withdraw")
 		}
-		return s.Vote(ctx, poll, args[2:])
+		return s.Vote(ctx, shell.Target{Chat: args[0], Message: args[1], Key: key}, args[2:])
 	})
 	c.Flags().BoolVar(&withdraw, "withdraw", false, "Withdraw the vote")
-	addKey(c.Flags(), &poll.Key)
 	return example(c, "bridged vote 120363000000000001@g.us 3EB0A1B2C3D4E5F60718 Saturday")
 }
 
 func muteCommand(e *environment) *cobra.Command {
-	var key string
 	var length time.Duration
-	c := e.shellCommand("mute <chat>", "Mute a chat, forever or for some time."+chatHelp, func(ctx context.Context, s *shell.Shell, args []string) error {
+	c := e.keyedCommand("mute <chat>", "Mute a chat, forever or for some time."+chatHelp, func(ctx context.Context, s *shell.Shell, args []string, key string) error {
 		return s.Mute(ctx, args[0], key, length)
 	})
 	addDuration(c.Flags(), &length, "for", "How long, as a `DURATION` such as 8h or 7d; forever by default")
-	addKey(c.Flags(), &key)
 	return example(c, "bridged mute +15557654321 --for 8h")
 }
 
@@ -148,8 +123,7 @@ func clearCommands(e *environment) []*cobra.Command {
 
 func eraseCommand(e *environment, name, summary, question string, do func(ctx context.Context, s *shell.Shell, chat, key string) error) *cobra.Command {
 	var yes bool
-	var key string
-	c := e.shellCommand(name+" <chat>", summary+chatHelp, func(ctx context.Context, s *shell.Shell, args []string) error {
+	c := e.keyedCommand(name+" <chat>", summary+chatHelp, func(ctx context.Context, s *shell.Shell, args []string, key string) error {
 		if !yes {
 			if err := confirm(ctx, s.Notes, fmt.Sprintf(question, args[0])); err != nil {
 				return err
@@ -158,45 +132,37 @@ func eraseCommand(e *environment, name, summary, question string, do func(ctx co
 		return do(ctx, s, args[0], key)
 	})
 	c.Flags().BoolVar(&yes, "yes", false, "Do not ask")
-	addKey(c.Flags(), &key)
 	return example(c, "bridged "+name+" +15557654321 --yes")
 }
 
 func timerCommand(e *environment) *cobra.Command {
-	var key string
 	const help = "Let new messages of a chat disappear." + chatHelp + "\n<time> is off, 24h, 7d or 90d."
-	c := e.shellCommand("timer <chat> <time>", help, func(ctx context.Context, s *shell.Shell, args []string) error {
+	return example(e.keyedCommand("timer <chat> <time>", help, func(ctx context.Context, s *shell.Shell, args []string, key string) error {
 		seconds, known := timers[args[1]]
 		if !known {
 			return shell.Usage("the time must be one of off, 24h, 7d, 90d")
 		}
 		return s.SetTimer(ctx, args[0], key, seconds)
-	})
-	addKey(c.Flags(), &key)
-	return example(c, "bridged timer +15557654321 7d")
+	}), "bridged timer +15557654321 7d")
 }
 
 func blockCommand(e *environment, name string, block bool) *cobra.Command {
-	var key string
 	summary := "Block a person."
 	if !block {
 		summary = "Unblock a person."
 	}
 	help := summary + "\n\n<person> is " + chatNames + "\nbridged contacts --blocked lists whom the account blocks."
-	c := e.shellCommand(name+" <person>", help, func(ctx context.Context, s *shell.Shell, args []string) error {
+	return example(e.keyedCommand(name+" <person>", help, func(ctx context.Context, s *shell.Shell, args []string, key string) error {
 		return s.Block(ctx, args[0], key, block)
-	})
-	addKey(c.Flags(), &key)
-	return example(c, "bridged "+name+" +15557654321")
+	}), "bridged "+name+" +15557654321")
 }
 
 // saveCommand returns the command that saves people in the address book, and unsaveCommand the one that
 // removes them.
 func saveCommand(e *environment) *cobra.Command {
-	var key string
 	var name bridge.ContactName
 	const help = "Save a person in the account's address book, on all of its devices.\n\n<person> is " + chatNames + "\nA number that is not known yet is looked up first."
-	c := e.shellCommand("save <person> <name>", help, func(ctx context.Context, s *shell.Shell, args []string) error {
+	c := e.keyedCommand("save <person> <name>", help, func(ctx context.Context, s *shell.Shell, args []string, key string) error {
 		name.Full = args[1]
 		if strings.TrimSpace(name.Full) == "" {
 			return shell.Usage("the name is empty: use \"bridged unsave\" to remove a person from the address book")
@@ -204,18 +170,14 @@ func saveCommand(e *environment) *cobra.Command {
 		return s.SaveName(ctx, args[0], key, name)
 	})
 	c.Flags().StringVar(&name.First, "first", "", "The first `NAME`; by default the first word")
-	addKey(c.Flags(), &key)
 	return example(c, `bridged save +15557654321 "Grace Hopper"`)
 }
 
 func unsaveCommand(e *environment) *cobra.Command {
-	var key string
 	const help = "Remove a person from the account's address book.\n\n<person> is " + chatNames
-	c := e.shellCommand("unsave <person>", help, func(ctx context.Context, s *shell.Shell, args []string) error {
+	return example(e.keyedCommand("unsave <person>", help, func(ctx context.Context, s *shell.Shell, args []string, key string) error {
 		return s.SaveName(ctx, args[0], key, bridge.ContactName{})
-	})
-	addKey(c.Flags(), &key)
-	return example(c, "bridged unsave +15557654321")
+	}), "bridged unsave +15557654321")
 }
 
 func historyCommand(e *environment) *cobra.Command {

@@ -135,14 +135,10 @@ func (e *environment) contactCommand() *cobra.Command {
 // changeCommand returns a command that does something with a message, once. usage, help and value are for
 // the argument after the message.
 func (e *environment) changeCommand(usage, summary, help string, do func(ctx context.Context, s *shell.Shell, on shell.Target, rest []string) error, value string) *cobra.Command {
-	var on shell.Target
 	name, argument, _ := strings.Cut(usage, " ")
-	c := e.shellCommand(name+" <chat> <message> "+argument, summary+messageHelp+"\n"+help, func(ctx context.Context, s *shell.Shell, args []string) error {
-		on.Chat, on.Message = args[0], args[1]
-		return do(ctx, s, on, args[2:])
-	})
-	addKey(c.Flags(), &on.Key)
-	return example(c, "bridged "+name+" +15557654321 3EB0A1B2C3D4E5F60718 "+value)
+	return example(e.keyedCommand(name+" <chat> <message> "+argument, summary+messageHelp+"\n"+help, func(ctx context.Context, s *shell.Shell, args []string, key string) error {
+		return do(ctx, s, shell.Target{Chat: args[0], Message: args[1], Key: key}, args[2:])
+	}), "bridged "+name+" +15557654321 3EB0A1B2C3D4E5F60718 "+value)
 }
 
 func (e *environment) reactCommand() *cobra.Command {
@@ -174,18 +170,16 @@ func (e *environment) editCommand() *cobra.Command {
 }
 
 func (e *environment) deleteCommand() *cobra.Command {
-	var what shell.Target
 	var forMe bool
 	const help = "Delete a message for everyone." + messageHelp + "\nIt is one of the account's, or any of a group that the account administers."
-	c := e.shellCommand("delete <chat> <message>", help, func(ctx context.Context, s *shell.Shell, args []string) error {
-		what.Chat, what.Message = args[0], args[1]
+	c := e.keyedCommand("delete <chat> <message>", help, func(ctx context.Context, s *shell.Shell, args []string, key string) error {
+		what := shell.Target{Chat: args[0], Message: args[1], Key: key}
 		if forMe {
 			return s.DeleteForMe(ctx, what)
 		}
 		return s.Delete(ctx, what)
 	})
 	c.Flags().BoolVar(&forMe, "for-me", false, "Delete any message, on the account's own devices only")
-	addKey(c.Flags(), &what.Key)
 	return example(c, "bridged delete +15557654321 3EB0A1B2C3D4E5F60718", "bridged delete +15557654321 3EB0A1B2C3D4E5F60718 --for-me")
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"bridged/internal/bridge"
 	"bridged/internal/config"
 	"bridged/internal/shell"
 	"bridged/internal/spelling"
@@ -131,8 +132,8 @@ func printConfigJSON(w io.Writer, variables []config.Explained, explained config
 	var lines []configLine
 	for _, v := range variables {
 		line := configLine{
-			Name: v.Name, Known: true, Value: orNil(v.Value), Secret: v.Secret, File: orNil(v.File), Override: orNil(v.Override),
-			Default: orNil(v.Default), About: orNil(shell.PlainMarkdown(v.About, "configuration.md")), Fault: orNil(v.Fault),
+			Name: v.Name, Known: true, Value: bridge.OrNil(v.Value), Secret: v.Secret, File: bridge.OrNil(v.File), Override: bridge.OrNil(v.Override),
+			Default: bridge.OrNil(v.Default), About: bridge.OrNil(shell.PlainMarkdown(v.About, "configuration.md")), Fault: bridge.OrNil(v.Fault),
 		}
 		if v.IsSet || v.Value != "" {
 			line.From = &v.From

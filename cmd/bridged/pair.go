@@ -122,7 +122,7 @@ func (p pairing) printPaired(status bridge.Status, already bool) error {
 			User        *bridge.User `json:"user"`
 			Console     *string      `json:"console"`
 			SendEnabled *bool        `json:"sendEnabled"`
-		}{"paired", already, status.Status, status.User, orNil(console), sends})
+		}{"paired", already, status.Status, status.User, bridge.OrNil(console), sends})
 	}
 	done := "Linked"
 	if already {

@@ -97,7 +97,7 @@ func askStatus(ctx context.Context, api *client.Client) (*statusReport, error) {
 		return nil, err
 	}
 	if r.account.LastError != nil {
-		r.Remedy = orNil(bridge.Remedy(*r.account.LastError))
+		r.Remedy = bridge.OrNil(bridge.Remedy(*r.account.LastError))
 	}
 	now := time.Now()
 	midnight := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, time.Local)
@@ -134,13 +134,6 @@ func (r *statusReport) countWebhooks(ctx context.Context, api *client.Client) (e
 		r.Webhooks.Dead += hook.Dead
 	}
 	return err
-}
-
-func orNil(text string) *string {
-	if text == "" {
-		return nil
-	}
-	return &text
 }
 
 // row is a line of a report. It may have a remedy.

@@ -85,3 +85,26 @@ func jsonSize(v reflect.Value) int {
 	}
 	return len("-1.7976931348623157e+308")
 }
+
+// NotNil returns a list, or an empty one for nil, so that JSON has [] instead of null.
+func NotNil[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}
+
+// OrNil returns a text, or nil if it is empty.
+func OrNil(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
+}
+
+// SetIf sets a field unless the value is nil.
+func SetIf[T any](field, value *T) {
+	if value != nil {
+		*field = *value
+	}
+}

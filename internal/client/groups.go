@@ -16,6 +16,14 @@ type GroupDetail struct {
 	Live   *bridge.Group
 }
 
+// Latest returns the group as it is on the network, or as it is stored if the network was not asked.
+func (d GroupDetail) Latest() bridge.Group {
+	if d.Live != nil {
+		return *d.Live
+	}
+	return d.Stored.Group
+}
+
 // Group returns a group with its members.
 func (c *Client) Group(ctx context.Context, jid bridge.JID) (GroupDetail, error) {
 	return call[GroupDetail](ctx, c, http.MethodGet, groupPath(jid), nil)

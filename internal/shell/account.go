@@ -62,32 +62,23 @@ func (s *Shell) UpdateAccount(ctx context.Context, patch bridge.AccountPatch, ke
 	if patch == (bridge.AccountPatch{}) {
 		return Usage("say what to change, as in --about 'Open until six'")
 	}
-	return s.changeAccount(ctx, key, "Changed "+strings.Join(patch.Fields(), " and ")+" of the account.", func(ctx context.Context, api *client.Client, key string) error {
+	return s.makeChange(ctx, key, "Changed "+strings.Join(patch.Fields(), " and ")+" of the account.", func(api *client.Client, key string) error {
 		return api.UpdateAccount(ctx, patch, key)
 	})
 }
 
 // SetAccountPicture makes a file the picture of the account.
 func (s *Shell) SetAccountPicture(ctx context.Context, path, key string) error {
-	return s.changeAccount(ctx, key, "Changed the picture of the account.", func(ctx context.Context, api *client.Client, key string) error {
+	return s.makeChange(ctx, key, "Changed the picture of the account.", func(api *client.Client, key string) error {
 		return withFile(path, func(file io.Reader) error { return api.SetAccountPicture(ctx, file, key) })
 	})
 }
 
 // RemoveAccountPicture removes the picture of the account.
 func (s *Shell) RemoveAccountPicture(ctx context.Context, key string) error {
-	return s.changeAccount(ctx, key, "Removed the picture of the account.", func(ctx context.Context, api *client.Client, key string) error {
+	return s.makeChange(ctx, key, "Removed the picture of the account.", func(api *client.Client, key string) error {
 		return api.RemoveAccountPicture(ctx, key)
 	})
-}
-
-// changeAccount changes the account once and prints what was done.
-func (s *Shell) changeAccount(ctx context.Context, key, did string, change func(ctx context.Context, api *client.Client, key string) error) error {
-	answer, err := s.changeOnce(ctx, key, change)
-	if err != nil {
-		return err
-	}
-	return s.printDone(answer, "%s", did)
 }
 
 // Privacy prints the account's privacy settings, or changes those of assignments such as
@@ -103,7 +94,7 @@ func (s *Shell) Privacy(ctx context.Context, assignments []string, key string) e
 			return err
 		}
 	}
-	return s.changeAccount(ctx, key, "Changed "+strings.Join(change.Fields(), ", ")+".", func(ctx context.Context, api *client.Client, key string) error {
+	return s.makeChange(ctx, key, "Changed "+strings.Join(change.Fields(), ", ")+".", func(api *client.Client, key string) error {
 		return api.UpdatePrivacy(ctx, change, key)
 	})
 }

@@ -98,14 +98,11 @@ func (s *Shell) Vote(ctx context.Context, in Target, options []string) error {
 
 // act does something with a message once, repeats it after lost connections, and prints the id of the answer.
 func (s *Shell) act(ctx context.Context, on Target, did string, do func(ctx context.Context, chat bridge.JID, message, key string) (client.Sent, error)) error {
-	if err := checkID(on.Message); err != nil {
-		return err
-	}
 	key, err := keyOr(on.Key)
 	if err != nil {
 		return err
 	}
-	chat, err := s.find(ctx, on.Chat)
+	chat, err := s.chatOf(ctx, on)
 	if err != nil {
 		return err
 	}
@@ -116,23 +113,42 @@ func (s *Shell) act(ctx context.Context, on Target, did string, do func(ctx cont
 	return s.printSent(did, sent)
 }
 
-// checkID returns an error if a message's id is empty.
-func checkID(message string) error {
-	if strings.TrimSpace(message) == "" {
-		return Usage("name a message by its id, which bridged messages CHAT --ids shows")
+// chatOf returns the chat of a message. It fails if the target has no message.
+func (s *Shell) chatOf(ctx context.Context, on Target) (bridge.JID, error) {
+	if strings.TrimSpace(on.Message) == "" {
+		return "", Usage("name a message by its id, which bridged messages CHAT --ids shows")
 	}
-	return nil
+	return s.find(ctx, on.Chat)
 }
 
-// changeOnce makes a change once, repeats it after lost connections, and returns the bridge's answer. key is
-// random if it is empty.
-func (s *Shell) changeOnce(ctx context.Context, key string, do func(ctx context.Context, api *client.Client, key string) error) (answer client.Answer, err error) {
+// changeOnce makes a change once, repeats it after lost connections, and returns its result and the bridge's
+// answer. key is random if it is empty.
+func changeOnce[T any](ctx context.Context, s *Shell, key string, do func(api *client.Client, key string) (T, error)) (result T, answer client.Answer, err error) {
 	if key, err = keyOr(key); err != nil {
-		return answer, err
+		return result, answer, err
 	}
 	api := s.API.Answering(&answer)
-	_, err = once(ctx, s, key, func(ctx context.Context) (struct{}, error) { return struct{}{}, do(ctx, api, key) })
-	return answer, err
+	result, err = once(ctx, s, key, func(context.Context) (T, error) { return do(api, key) })
+	return result, answer, err
+}
+
+// makeChange makes a change once and prints did, a sentence that says what was done.
+func (s *Shell) makeChange(ctx context.Context, key, did string, do func(api *client.Client, key string) error) error {
+	_, answer, err := changeOnce(ctx, s, key, func(api *client.Client, key string) (struct{}, error) { return struct{}{}, do(api, key) })
+	if err != nil {
+		return err
+	}
+	return s.printDone(answer, "%s", did)
+}
+
+// makeChangeOf finds a chat, a person or a group, and changes it in the same way as [Shell.makeChange]. did has a verb
+// for its JID.
+func (s *Shell) makeChangeOf(ctx context.Context, find func(context.Context, string) (bridge.JID, error), who, key, did string, do func(api *client.Client, jid bridge.JID, key string) error) error {
+	jid, err := find(ctx, who)
+	if err != nil {
+		return err
+	}
+	return s.makeChange(ctx, key, fmt.Sprintf(did, jid), func(api *client.Client, key string) error { return do(api, jid, key) })
 }
 
 // printDone prints the bridge's answer as JSON, or a sentence that says what was done.

@@ -10,7 +10,7 @@ import (
 )
 
 // MarkRead marks a chat as read, up to a message or completely if the message is "". With receipts, the
-// authors are told, too.
+// authors get receipts, too.
 func (s *Shell) MarkRead(ctx context.Context, what Target, receipts bool) error {
 	if !receipts && what.Message != "" {
 		return Usage("without receipts, a chat is marked as read completely: leave the message out")
@@ -18,33 +18,17 @@ func (s *Shell) MarkRead(ctx context.Context, what Target, receipts bool) error 
 	if !receipts {
 		return s.UpdateChat(ctx, what.Chat, what.Key, client.ChatChange{Unread: new(false)}, "Marked %s as read, without receipts.")
 	}
-	chat, err := s.find(ctx, what.Chat)
-	if err != nil {
-		return err
-	}
-	answer, err := s.changeOnce(ctx, what.Key, func(ctx context.Context, api *client.Client, key string) error {
+	return s.makeChangeOf(ctx, s.find, what.Chat, what.Key, "Marked %s as read.", func(api *client.Client, chat bridge.JID, key string) error {
 		return api.MarkRead(ctx, chat, what.Message, key)
 	})
-	if err != nil {
-		return err
-	}
-	return s.printDone(answer, "Marked %s as read.", chat)
 }
 
 // UpdateChat changes the settings of a chat on all of the account's devices. did is a sentence with a verb
 // for the chat.
 func (s *Shell) UpdateChat(ctx context.Context, who, key string, change client.ChatChange, did string) error {
-	chat, err := s.find(ctx, who)
-	if err != nil {
-		return err
-	}
-	answer, err := s.changeOnce(ctx, key, func(ctx context.Context, api *client.Client, key string) error {
+	return s.makeChangeOf(ctx, s.find, who, key, did, func(api *client.Client, chat bridge.JID, key string) error {
 		return api.UpdateChat(ctx, chat, change, key)
 	})
-	if err != nil {
-		return err
-	}
-	return s.printDone(answer, did, chat)
 }
 
 // Mute mutes a chat for a time, or forever if it is 0.
@@ -64,72 +48,45 @@ func (s *Shell) Mute(ctx context.Context, who, key string, length time.Duration)
 // ClearChat erases the messages of a chat on the account's devices, except for starred ones if keepStarred
 // is set.
 func (s *Shell) ClearChat(ctx context.Context, who, key string, keepStarred bool) error {
-	return s.eraseChat(ctx, who, key, "Erased the messages of %s.", func(ctx context.Context, api *client.Client, chat bridge.JID, key string) error {
+	return s.makeChangeOf(ctx, s.find, who, key, "Erased the messages of %s.", func(api *client.Client, chat bridge.JID, key string) error {
 		return api.ClearChat(ctx, chat, keepStarred, key)
 	})
 }
 
 // DeleteChat erases a chat on the account's devices.
 func (s *Shell) DeleteChat(ctx context.Context, who, key string) error {
-	return s.eraseChat(ctx, who, key, "Deleted %s.", func(ctx context.Context, api *client.Client, chat bridge.JID, key string) error {
+	return s.makeChangeOf(ctx, s.find, who, key, "Deleted %s.", func(api *client.Client, chat bridge.JID, key string) error {
 		return api.DeleteChat(ctx, chat, key)
 	})
 }
 
-func (s *Shell) eraseChat(ctx context.Context, who, key, did string, do func(ctx context.Context, api *client.Client, chat bridge.JID, key string) error) error {
-	chat, err := s.find(ctx, who)
-	if err != nil {
-		return err
-	}
-	answer, err := s.changeOnce(ctx, key, func(ctx context.Context, api *client.Client, key string) error { return do(ctx, api, chat, key) })
-	if err != nil {
-		return err
-	}
-	return s.printDone(answer, did, chat)
-}
-
 // SetTimer sets the timer of disappearing messages of a chat or a group, in seconds; 0 is off.
 func (s *Shell) SetTimer(ctx context.Context, who, key string, seconds uint32) error {
-	chat, err := s.find(ctx, who)
-	if err != nil {
-		return err
+	did := "New messages in %s stay."
+	if seconds > 0 {
+		did = fmt.Sprintf("New messages in %%s disappear after %d days.", seconds/86400)
 	}
-	answer, err := s.changeOnce(ctx, key, func(ctx context.Context, api *client.Client, key string) error {
+	return s.makeChangeOf(ctx, s.find, who, key, did, func(api *client.Client, chat bridge.JID, key string) error {
 		if chat.IsGroup() {
 			_, err := api.ChangeGroup(ctx, chat, bridge.GroupPatch{Disappearing: &seconds}, key)
 			return err
 		}
 		return api.UpdateChat(ctx, chat, client.ChatChange{Expiration: &seconds}, key)
 	})
-	if err != nil {
-		return err
-	}
-	if seconds == 0 {
-		return s.printDone(answer, "New messages in %s stay.", chat)
-	}
-	return s.printDone(answer, "New messages in %s disappear after %d days.", chat, seconds/86400)
 }
 
 // Block blocks a person, or ends that.
 func (s *Shell) Block(ctx context.Context, who, key string, block bool) error {
-	person, err := s.findPerson(ctx, who)
-	if err != nil {
-		return err
-	}
-	did := "Blocked"
+	did := "Blocked %s."
 	if !block {
-		did = "Unblocked"
+		did = "Unblocked %s."
 	}
-	answer, err := s.changeOnce(ctx, key, func(ctx context.Context, api *client.Client, key string) error {
+	return s.makeChangeOf(ctx, s.findPerson, who, key, did, func(api *client.Client, person bridge.JID, key string) error {
 		if block {
 			return api.Block(ctx, person, key)
 		}
 		return api.Unblock(ctx, person, key)
 	})
-	if err != nil {
-		return err
-	}
-	return s.printDone(answer, "%s %s.", did, person)
 }
 
 // SaveName saves a person's name in the account's address book, or removes the person from it if the name
@@ -139,16 +96,11 @@ func (s *Shell) SaveName(ctx context.Context, who, key string, name bridge.Conta
 	if err != nil {
 		return err
 	}
-	answer, err := s.changeOnce(ctx, key, func(ctx context.Context, api *client.Client, key string) error {
-		return api.SaveName(ctx, person, name, key)
-	})
-	if err != nil {
-		return err
-	}
+	did := fmt.Sprintf("Saved %s as %s.", person, name.Full)
 	if name.Full == "" {
-		return s.printDone(answer, "Removed %s from the address book.", person)
+		did = fmt.Sprintf("Removed %s from the address book.", person)
 	}
-	return s.printDone(answer, "Saved %s as %s.", person, name.Full)
+	return s.makeChange(ctx, key, did, func(api *client.Client, key string) error { return api.SaveName(ctx, person, name, key) })
 }
 
 // ShowTyping shows the account as typing or recording in a chat for some seconds, or ends that.
@@ -183,10 +135,7 @@ func (s *Shell) RequestHistory(ctx context.Context, who string, count int) error
 // Transcribe prints the transcript of a message, or requests one and waits for it. It fails if there is none
 // in time.
 func (s *Shell) Transcribe(ctx context.Context, what Target, wait time.Duration) error {
-	if err := checkID(what.Message); err != nil {
-		return err
-	}
-	chat, err := s.find(ctx, what.Chat)
+	chat, err := s.chatOf(ctx, what)
 	if err != nil {
 		return err
 	}
@@ -234,5 +183,5 @@ func (s *Shell) awaitTranscript(ctx context.Context, request bridge.TranscriptRe
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	return hinted(fmt.Errorf("there is no transcript within %s", wait), "repeat the command later: the request stands")
+	return hinted(fmt.Errorf("there is no transcript within %s", wait), "repeat the command later: the request is still stored")
 }

@@ -111,13 +111,9 @@ func (s *Shell) Calls(ctx context.Context, q Calls) (err error) {
 
 // RejectCall rejects a ringing call.
 func (s *Shell) RejectCall(ctx context.Context, id, key string) error {
-	answer, err := s.changeOnce(ctx, key, func(ctx context.Context, api *client.Client, key string) error {
+	return listHint(s.makeChange(ctx, key, "Rejected the call.", func(api *client.Client, key string) error {
 		return api.RejectCall(ctx, id, key)
-	})
-	if err != nil {
-		return listHint(err, "bridged calls")
-	}
-	return s.printDone(answer, "Rejected the call.")
+	}), "bridged calls")
 }
 
 // listHint adds the command that lists things to an error about one that does not exist.
@@ -126,6 +122,20 @@ func listHint(err error, command string) error {
 		return hinted(err, "list them with: %s", command)
 	}
 	return err
+}
+
+// deleteByID deletes a thing with a number, such as a webhook. did has a verb for the number, and command prints
+// the list of such things.
+func (s *Shell) deleteByID(ctx context.Context, id, did, command string, del func(*client.Client, context.Context, int64) error) error {
+	number, err := parseID("<id>", id)
+	if err != nil {
+		return err
+	}
+	var answer client.Answer
+	if err := del(s.API.Answering(&answer), ctx, number); err != nil {
+		return listHint(err, command)
+	}
+	return s.printDone(answer, did, number)
 }
 
 // parseID parses the number of a thing such as a webhook.

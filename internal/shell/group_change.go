@@ -38,10 +38,8 @@ func (s *Shell) CreateGroup(ctx context.Context, name string, who []string, key 
 	if err != nil {
 		return err
 	}
-	var made bridge.GroupCreated
-	answer, err := s.changeOnce(ctx, key, func(ctx context.Context, api *client.Client, key string) (err error) {
-		made, err = api.CreateGroup(ctx, name, people, key)
-		return err
+	made, answer, err := changeOnce(ctx, s, key, func(api *client.Client, key string) (bridge.GroupCreated, error) {
+		return api.CreateGroup(ctx, name, people, key)
 	})
 	if err != nil {
 		return err
@@ -111,14 +109,11 @@ func (s *Shell) ChangeMembers(ctx context.Context, group string, action bridge.P
 	if err != nil {
 		return err
 	}
-	var results []bridge.ParticipantResult
-	answer, err := s.changeOnce(ctx, key, func(ctx context.Context, api *client.Client, key string) (err error) {
-		change := api.ChangeParticipants
+	results, answer, err := changeOnce(ctx, s, key, func(api *client.Client, key string) ([]bridge.ParticipantResult, error) {
 		if action.IsDecision() {
-			change = api.DecideJoinRequests
+			return api.DecideJoinRequests(ctx, jid, action, people, key)
 		}
-		results, err = change(ctx, jid, action, people, key)
-		return err
+		return api.ChangeParticipants(ctx, jid, action, people, key)
 	})
 	if err != nil {
 		return err
@@ -148,7 +143,7 @@ func (s *Shell) EditGroup(ctx context.Context, group string, patch bridge.GroupP
 	if patch == (bridge.GroupPatch{}) {
 		return Usage("say what to change, as in --subject 'A new name'")
 	}
-	return s.changeGroup(ctx, group, key, "Changed", func(ctx context.Context, api *client.Client, jid bridge.JID, key string) error {
+	return s.makeChangeOf(ctx, s.findGroup, group, key, "Changed %s.", func(api *client.Client, jid bridge.JID, key string) error {
 		_, err := api.ChangeGroup(ctx, jid, patch, key)
 		return err
 	})
@@ -156,36 +151,23 @@ func (s *Shell) EditGroup(ctx context.Context, group string, patch bridge.GroupP
 
 // SetGroupPicture makes a file the picture of a group.
 func (s *Shell) SetGroupPicture(ctx context.Context, group, path, key string) error {
-	return s.changeGroup(ctx, group, key, "Changed the picture of", func(ctx context.Context, api *client.Client, jid bridge.JID, key string) error {
+	return s.makeChangeOf(ctx, s.findGroup, group, key, "Changed the picture of %s.", func(api *client.Client, jid bridge.JID, key string) error {
 		return withFile(path, func(file io.Reader) error { return api.SetGroupPicture(ctx, jid, file, key) })
 	})
 }
 
 // RemoveGroupPicture removes the picture of a group.
 func (s *Shell) RemoveGroupPicture(ctx context.Context, group, key string) error {
-	return s.changeGroup(ctx, group, key, "Removed the picture of", func(ctx context.Context, api *client.Client, jid bridge.JID, key string) error {
+	return s.makeChangeOf(ctx, s.findGroup, group, key, "Removed the picture of %s.", func(api *client.Client, jid bridge.JID, key string) error {
 		return api.RemoveGroupPicture(ctx, jid, key)
 	})
 }
 
 // LeaveGroup leaves a group.
 func (s *Shell) LeaveGroup(ctx context.Context, group, key string) error {
-	return s.changeGroup(ctx, group, key, "Left", func(ctx context.Context, api *client.Client, jid bridge.JID, key string) error {
+	return s.makeChangeOf(ctx, s.findGroup, group, key, "Left %s.", func(api *client.Client, jid bridge.JID, key string) error {
 		return api.LeaveGroup(ctx, jid, key)
 	})
-}
-
-// changeGroup changes a group once and prints what was done.
-func (s *Shell) changeGroup(ctx context.Context, group, key, did string, do func(ctx context.Context, api *client.Client, jid bridge.JID, key string) error) error {
-	jid, err := s.findGroup(ctx, group)
-	if err != nil {
-		return err
-	}
-	answer, err := s.changeOnce(ctx, key, func(ctx context.Context, api *client.Client, key string) error { return do(ctx, api, jid, key) })
-	if err != nil {
-		return err
-	}
-	return s.printDone(answer, "%s %s.", did, jid)
 }
 
 // GroupLink prints the invite link of a group. With reset it revokes the link and prints the new one.
@@ -197,9 +179,8 @@ func (s *Shell) GroupLink(ctx context.Context, group, key string, reset bool) er
 	var link bridge.GroupLink
 	var answer client.Answer
 	if reset {
-		answer, err = s.changeOnce(ctx, key, func(ctx context.Context, api *client.Client, key string) (err error) {
-			link, err = api.RevokeGroupLink(ctx, jid, key)
-			return err
+		link, answer, err = changeOnce(ctx, s, key, func(api *client.Client, key string) (bridge.GroupLink, error) {
+			return api.RevokeGroupLink(ctx, jid, key)
 		})
 	} else {
 		link, err = s.API.Answering(&answer).GroupLink(ctx, jid)
@@ -241,31 +222,24 @@ func (s *Shell) InvitedGroup(ctx context.Context, link string) error {
 
 // JoinGroup joins a group with its link, and prints its JID.
 func (s *Shell) JoinGroup(ctx context.Context, link, key string) error {
-	return s.join(ctx, key, func(ctx context.Context, api *client.Client, key string) (bridge.GroupJoin, error) {
+	return s.join(ctx, key, func(api *client.Client, key string) (bridge.GroupJoin, error) {
 		return api.JoinGroup(ctx, link, key)
 	})
 }
 
 // JoinInvited joins a group with the invitation in a message, and prints its JID.
 func (s *Shell) JoinInvited(ctx context.Context, by Target) error {
-	if err := checkID(by.Message); err != nil {
-		return err
-	}
-	chat, err := s.find(ctx, by.Chat)
+	chat, err := s.chatOf(ctx, by)
 	if err != nil {
 		return err
 	}
-	return s.join(ctx, by.Key, func(ctx context.Context, api *client.Client, key string) (bridge.GroupJoin, error) {
+	return s.join(ctx, by.Key, func(api *client.Client, key string) (bridge.GroupJoin, error) {
 		return api.JoinInvited(ctx, chat, by.Message, key)
 	})
 }
 
-func (s *Shell) join(ctx context.Context, key string, do func(ctx context.Context, api *client.Client, key string) (bridge.GroupJoin, error)) error {
-	var join bridge.GroupJoin
-	answer, err := s.changeOnce(ctx, key, func(ctx context.Context, api *client.Client, key string) (err error) {
-		join, err = do(ctx, api, key)
-		return err
-	})
+func (s *Shell) join(ctx context.Context, key string, do func(api *client.Client, key string) (bridge.GroupJoin, error)) error {
+	join, answer, err := changeOnce(ctx, s, key, do)
 	switch {
 	case err != nil:
 		return err

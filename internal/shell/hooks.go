@@ -43,10 +43,6 @@ func (s *Shell) Hook(ctx context.Context, id string) error {
 	case s.JSON:
 		return s.printJSON(h)
 	}
-	lastError := ""
-	if h.LastError != nil {
-		lastError = *h.LastError
-	}
 	return s.properties([][2]string{
 		{"Id", strconv.FormatInt(h.ID, 10)},
 		{"Name", h.Name},
@@ -56,7 +52,7 @@ func (s *Shell) Hook(ctx context.Context, id string) error {
 		{"Enabled", yesOrNo(h.Enabled)},
 		{"Last", s.when(h.LastDeliveryAt)},
 		{"Failed", s.when(h.LastFailedAt)},
-		{"Last error", lastError},
+		{"Last error", *cmp.Or(h.LastError, new(""))},
 		{"Created", s.when(&h.CreatedAt)},
 	})
 }
@@ -143,15 +139,7 @@ func (s *Shell) saveHook(ctx context.Context, settings HookSettings, did string,
 
 // DeleteHook deletes an incoming webhook.
 func (s *Shell) DeleteHook(ctx context.Context, id string) error {
-	number, err := parseID("<id>", id)
-	if err != nil {
-		return err
-	}
-	var answer client.Answer
-	if err := s.API.Answering(&answer).DeleteHook(ctx, number); err != nil {
-		return listHint(err, listHooks)
-	}
-	return s.printDone(answer, "Deleted hook %d.", number)
+	return s.deleteByID(ctx, id, "Deleted hook %d.", listHooks, (*client.Client).DeleteHook)
 }
 
 // maxPayload limits a payload, in bytes, as the bridge does.

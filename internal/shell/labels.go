@@ -23,10 +23,8 @@ func (s *Shell) Labels(ctx context.Context) error {
 
 // CreateLabel creates a label, and prints its id.
 func (s *Shell) CreateLabel(ctx context.Context, patch bridge.LabelPatch, key string) error {
-	var label bridge.Label
-	answer, err := s.changeOnce(ctx, key, func(ctx context.Context, api *client.Client, key string) (err error) {
-		label, err = api.CreateLabel(ctx, patch, key)
-		return err
+	label, answer, err := changeOnce(ctx, s, key, func(api *client.Client, key string) (bridge.Label, error) {
+		return api.CreateLabel(ctx, patch, key)
 	})
 	if err != nil {
 		return err
@@ -42,7 +40,7 @@ func (s *Shell) UpdateLabel(ctx context.Context, name string, patch bridge.Label
 	if patch == (bridge.LabelPatch{}) {
 		return Usage("say what to change, as in --name 'Paid in full'")
 	}
-	return s.changeLabel(ctx, name, key, "Changed the label %s.", func(ctx context.Context, api *client.Client, label, key string) error {
+	return s.changeLabel(ctx, name, key, "Changed the label %s.", func(api *client.Client, label, key string) error {
 		_, err := api.UpdateLabel(ctx, label, patch, key)
 		return err
 	})
@@ -50,7 +48,7 @@ func (s *Shell) UpdateLabel(ctx context.Context, name string, patch bridge.Label
 
 // DeleteLabel deletes a label, by its id or its name.
 func (s *Shell) DeleteLabel(ctx context.Context, name, key string) error {
-	return s.changeLabel(ctx, name, key, "Deleted the label %s.", func(ctx context.Context, api *client.Client, label, key string) error {
+	return s.changeLabel(ctx, name, key, "Deleted the label %s.", func(api *client.Client, label, key string) error {
 		return api.DeleteLabel(ctx, label, key)
 	})
 }
@@ -65,25 +63,19 @@ func (s *Shell) SetLabel(ctx context.Context, what Target, label string, labelle
 	if !labelled {
 		did = "Removed the label %s from " + string(chat) + "."
 	}
-	return s.changeLabel(ctx, label, what.Key, did, func(ctx context.Context, api *client.Client, label, key string) error {
+	return s.changeLabel(ctx, label, what.Key, did, func(api *client.Client, label, key string) error {
 		return api.SetLabel(ctx, chat, what.Message, label, labelled, key)
 	})
 }
 
 // changeLabel makes a change of a label once and prints what was done: a sentence with a verb for the
 // label.
-func (s *Shell) changeLabel(ctx context.Context, name, key, did string, change func(ctx context.Context, api *client.Client, label, key string) error) error {
+func (s *Shell) changeLabel(ctx context.Context, name, key, did string, change func(api *client.Client, label, key string) error) error {
 	label, err := s.findLabel(ctx, name)
 	if err != nil {
 		return err
 	}
-	answer, err := s.changeOnce(ctx, key, func(ctx context.Context, api *client.Client, key string) error {
-		return change(ctx, api, label.ID, key)
-	})
-	if err != nil {
-		return err
-	}
-	return s.printDone(answer, did, label.Name)
+	return s.makeChange(ctx, key, fmt.Sprintf(did, label.Name), func(api *client.Client, key string) error { return change(api, label.ID, key) })
 }
 
 // findLabel returns the label with an id or a name.

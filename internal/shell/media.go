@@ -30,8 +30,7 @@ const toOutput = "-"
 
 // Media is the file of a message to download.
 type Media struct {
-	Chat    string
-	Message string // its id
+	Target
 	Saving
 }
 
@@ -46,13 +45,10 @@ type savedFile struct {
 
 // Media downloads the file of a message and prints its path, or the file itself.
 func (s *Shell) Media(ctx context.Context, m Media) error {
-	if err := checkID(m.Message); err != nil {
-		return err
-	}
 	if err := s.check(m.Saving); err != nil {
 		return err
 	}
-	chat, err := s.find(ctx, m.Chat)
+	chat, err := s.chatOf(ctx, m.Target)
 	if err != nil {
 		return err
 	}
@@ -66,10 +62,7 @@ func (s *Shell) Media(ctx context.Context, m Media) error {
 
 // MediaInfo prints details of the file of a message.
 func (s *Shell) MediaInfo(ctx context.Context, of Target) error {
-	if err := checkID(of.Message); err != nil {
-		return err
-	}
-	chat, err := s.find(ctx, of.Chat)
+	chat, err := s.chatOf(ctx, of)
 	if err != nil {
 		return err
 	}

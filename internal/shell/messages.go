@@ -39,10 +39,7 @@ func (s *Shell) Messages(ctx context.Context, q Messages) error {
 
 // Message prints one message with its details.
 func (s *Shell) Message(ctx context.Context, which Target) error {
-	if err := checkID(which.Message); err != nil {
-		return err
-	}
-	chat, err := s.find(ctx, which.Chat)
+	chat, err := s.chatOf(ctx, which)
 	if err != nil {
 		return err
 	}
@@ -52,10 +49,6 @@ func (s *Shell) Message(ctx context.Context, which Target) error {
 		return err
 	case s.JSON:
 		return s.printJSON(shownMessage{m.Chat, m})
-	}
-	status := ""
-	if m.Status != nil {
-		status = string(*m.Status)
 	}
 	starred, by := "", ""
 	if m.Starred {
@@ -71,7 +64,7 @@ func (s *Shell) Message(ctx context.Context, which Target) error {
 		{"JID", string(m.SenderJID)},
 		{"Time", s.when(&m.Timestamp)},
 		{"Type", kindWord(m.MessageType)},
-		{"Status", status},
+		{"Status", string(*cmp.Or(m.Status, new(bridge.Delivery)))},
 		{"Sent", by},
 		{"Edited", s.when(m.EditedAt)},
 		{"Deleted", s.when(m.DeletedAt)},

@@ -111,10 +111,7 @@ func (s *Shell) Group(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	group := detail.Stored.Group
-	if detail.Live != nil {
-		group = *detail.Live
-	}
+	group := detail.Latest()
 	if s.JSON {
 		return s.printJSON(group)
 	}

@@ -47,15 +47,12 @@ func (s *Shell) Webhook(ctx context.Context, id string) error {
 }
 
 func (s *Shell) webhookProperties(w bridge.Webhook) [][2]string {
-	messages, lastError := "", ""
+	messages := ""
 	if w.FromMe != nil {
 		messages = fromOthers
 		if *w.FromMe {
 			messages = fromMine
 		}
-	}
-	if w.LastError != nil {
-		lastError = *w.LastError
 	}
 	options := ""
 	if encoded, err := json.Marshal(w.Options); err == nil && string(encoded) != "{}" {
@@ -78,7 +75,7 @@ func (s *Shell) webhookProperties(w bridge.Webhook) [][2]string {
 		{"Dead", strconv.Itoa(w.Dead)},
 		{"Delivered", s.when(w.LastDeliveredAt)},
 		{"Failed", s.when(w.LastFailedAt)},
-		{"Last error", lastError},
+		{"Last error", *cmp.Or(w.LastError, new(""))},
 		{"Created", s.when(&w.CreatedAt)},
 	}
 }
@@ -218,15 +215,7 @@ func (s *Shell) printSecret(did, what, secret string) error {
 
 // DeleteWebhook deletes a webhook.
 func (s *Shell) DeleteWebhook(ctx context.Context, id string) error {
-	number, err := parseID("<id>", id)
-	if err != nil {
-		return err
-	}
-	var answer client.Answer
-	if err := s.API.Answering(&answer).DeleteWebhook(ctx, number); err != nil {
-		return listHint(err, listWebhooks)
-	}
-	return s.printDone(answer, "Deleted webhook %d.", number)
+	return s.deleteByID(ctx, id, "Deleted webhook %d.", listWebhooks, (*client.Client).DeleteWebhook)
 }
 
 // TestWebhook posts a test event to a webhook's receiver. It fails if the receiver does not accept it.
@@ -265,15 +254,12 @@ func (s *Shell) Deliveries(ctx context.Context, id string, status bridge.Deliver
 	columns := []column{{title: "ID"}, {title: "EVENT"}, {title: "TIME"}, {title: "CHAT"}, {title: "STATUS"}, {title: "ATTEMPTS"}, {title: "ANSWER"}, {title: "ERROR", flexible: true}}
 	query := bridge.DeliveryQuery{Webhook: number, Status: status, Limit: pageOf(limit)}
 	return listHint(list(s, s.API.AllDeliveries(ctx, query), limit, "There are no such deliveries.", columns, func(d bridge.WebhookDelivery) []string {
-		response, lastError := "-", ""
+		response := "-"
 		if d.ResponseStatus != nil {
 			response = strconv.Itoa(*d.ResponseStatus)
 		}
-		if d.LastError != nil {
-			lastError = *d.LastError
-		}
 		return []string{
-			strconv.FormatInt(d.ID, 10), string(d.EventType), s.when(&d.EventAt), cmp.Or(string(d.ChatJID), "-"), string(d.Status), strconv.Itoa(d.Attempts), response, lastError,
+			strconv.FormatInt(d.ID, 10), string(d.EventType), s.when(&d.EventAt), cmp.Or(string(d.ChatJID), "-"), string(d.Status), strconv.Itoa(d.Attempts), response, *cmp.Or(d.LastError, new("")),
 		}
 	}), listWebhooks)
 }

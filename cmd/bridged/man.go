@@ -11,7 +11,7 @@ import (
 	"bridged/internal/shell"
 )
 
-const manHelp = `Print a manual page, or write those of all commands into a directory.
+const manHelp = `Print a manual page, or write the pages of all commands into a directory.
 
 <command> is the command to describe, such as send or token create; by default bridged itself.`
 
@@ -58,7 +58,7 @@ func listCommands(root *cobra.Command) {
 	root.Long += list.String()
 }
 
-// escapeArguments makes the renderer print arguments such as <chat>, which it takes for HTML.
+// escapeArguments escapes arguments such as <chat>, which the renderer would read as HTML.
 func escapeArguments(c *cobra.Command) {
 	c.Use, c.Long = strings.ReplaceAll(c.Use, "<", `\<`), strings.ReplaceAll(c.Long, "<", `\<`)
 	for _, child := range c.Commands() {

@@ -22,7 +22,7 @@ const versionCheckHelp = `
 
 With --check, it compares this program with the latest release, which is the first version that begins a line of the
 file: a file with nothing but the version, or a CHANGELOG.md. The exit code is 1 if this program is older. bridged
-itself asks nobody; fetch the file as you like:
+itself sends no request; fetch the file as you like:
 
   curl -fsS https://example.com/bridged/CHANGELOG.md | bridged version --check -`
 

@@ -18,13 +18,13 @@ type act struct {
 }
 
 func actOnce(in *input, body []byte, a act) (any, error) {
-	noun, doubt := "message", "may still arrive"
+	noun, outcome := "message", "may still arrive"
 	if a.change {
-		noun, doubt = "change", "may have been made"
+		noun, outcome = "change", "may have been made"
 	}
 	return once(in, sendKey(in, body), action{
 		chat: a.chat, lookUp: a.lookUp,
-		noun: noun, doubt: doubt, remedy: "repeat the call: it takes effect once",
+		noun: noun, outcome: outcome, remedy: "repeat the call: it takes effect once",
 		replay: func(_ context.Context, earlier bridge.SendKey) (any, error) {
 			return a.answer(bridge.Sent{ID: earlier.MsgID, Chat: earlier.Chat, Timestamp: earlier.TakenAt}), nil
 		},
@@ -76,17 +76,9 @@ func markRead(in *input) (any, error) {
 				OK      bool       `json:"ok"`
 				ChatJID bridge.JID `json:"chatJid"`
 				MsgID   *string    `json:"msgId"`
-			}{true, in.canonical(done.Chat), orNull(done.ID)}
+			}{true, in.canonical(done.Chat), bridge.OrNil(done.ID)}
 		},
 	})
-}
-
-// orNull returns a text, or nil for an empty one.
-func orNull(text string) *string {
-	if text == "" {
-		return nil
-	}
-	return &text
 }
 
 func showTyping(in *input) (any, error) {

@@ -68,11 +68,11 @@ func TestUpdateChat_RefusesBadInput(t *testing.T) {
 		{`{"disappearingSeconds":"1d"}`, "disappearingSeconds"},
 		{`{"archived":"yes"}`, "archived must be true or false"},
 		{`{"archived":true,"pinned":true}`, "cannot both be true"},
-		{`{"mutedUntil":"2020-01-31T00:00:00Z"}`, "moment to come"},
-		{`{"mutedUntil":"tomorrow"}`, "moment to come"},
-		{`{"mutedUntil":"Forever"}`, "moment to come"},
-		{`{"mutedUntil":""}`, "moment to come"},
-		{`{"mutedUntil":3600}`, "moment to come"},
+		{`{"mutedUntil":"2020-01-31T00:00:00Z"}`, "time in the future"},
+		{`{"mutedUntil":"tomorrow"}`, "time in the future"},
+		{`{"mutedUntil":"Forever"}`, "time in the future"},
+		{`{"mutedUntil":""}`, "time in the future"},
+		{`{"mutedUntil":3600}`, "time in the future"},
 		{`{"muted":true}`, "muted is not a field"},
 	} {
 		got := s.Do("PATCH", "/api/chats/"+string(grace), c.body)

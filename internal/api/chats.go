@@ -63,7 +63,7 @@ func getGroup(in *input) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	stored.Participants = notNull(stored.Participants)
+	stored.Participants = bridge.NotNil(stored.Participants)
 	var live *bridge.Group
 	if asks == nil || *asks {
 		live = in.liveGroup(in.r, stored)
@@ -115,12 +115,4 @@ func (s *server) canonical(jid bridge.JID) bridge.JID {
 		return ""
 	}
 	return s.Store.Canonical(jid)
-}
-
-// notNull returns items, or an empty list for nil.
-func notNull[T any](items []T) []T {
-	if items == nil {
-		return []T{}
-	}
-	return items
 }

@@ -35,7 +35,7 @@ func listJoinRequests(in *input) (any, error) {
 		JID      bridge.JID           `json:"jid"`
 		Count    int                  `json:"count"`
 		Requests []bridge.JoinRequest `json:"requests"`
-	}{jid, len(requests), notNull(requests)}, err
+	}{jid, len(requests), bridge.NotNil(requests)}, err
 }
 
 // concealAsking shows people whom the caller may not know only under the JID that the network used.

@@ -97,7 +97,7 @@ func updateGroup(in *input) (any, error) {
 			OK      bool       `json:"ok"`
 			JID     bridge.JID `json:"jid"`
 			Changed []string   `json:"changed"`
-		}{true, jid, notNull(changed)}, err
+		}{true, jid, bridge.NotNil(changed)}, err
 	}})
 }
 
@@ -132,7 +132,7 @@ func changePeople(in *input, otherwise string, actions ...bridge.ParticipantActi
 			JID          bridge.JID                 `json:"jid"`
 			Action       bridge.ParticipantAction   `json:"action"`
 			Participants []bridge.ParticipantResult `json:"participants"`
-		}{true, jid, req.Action, notNull(results)}, err
+		}{true, jid, req.Action, bridge.NotNil(results)}, err
 	}})
 }
 

@@ -86,7 +86,7 @@ func getStats(in *input) (any, error) {
 		Transcription  *bridge.Transcription `json:"transcription"` // null without a service
 		Backups        *bridge.Backups       `json:"backups"`       // null without BACKUP_DIR
 	}{
-		in.Build.Version, in.Build.Library, runtime.Version(), in.started, in.EnableSend, in.HistoryImport, orNull(string(choice)),
+		in.Build.Version, in.Build.Library, runtime.Version(), in.started, in.EnableSend, in.HistoryImport, bridge.OrNil(string(choice)),
 		*since, counts.Received, counts.Sent, counts.Chats, counts.Messages, traffic.LastReceivedAt, traffic.PhoneSeenAt,
 		size, in.Files.Size(), transcription, in.Backups.Now(),
 	}, err

@@ -22,7 +22,7 @@ import (
 // importWait is how long a call waits for an import to end.
 const importWait = 15 * time.Second
 
-// maxNames bounds the names that a caller may map to people.
+// maxNames limits the names that a caller may map to people.
 const maxNames = 1000
 
 // importChat imports a chat that an app has exported. The import is cancelled if the caller
@@ -52,12 +52,13 @@ func importChat(in *input) (any, error) {
 	return importAnswer(in, now, bridge.ImportRunning, err)
 }
 
-// importAnswer is the answer of a call that begins or undoes an import: 202 if it goes on in a state.
-func importAnswer(in *input, now bridge.Import, goesOn bridge.ImportState, err error) (any, error) {
+// importAnswer returns the answer of a call that begins or undoes an import: with 202 if the import is still in
+// the state unfinished.
+func importAnswer(in *input, now bridge.Import, unfinished bridge.ImportState, err error) (any, error) {
 	if err == nil {
 		err = in.showImport(in.ctx(), &now)
 	}
-	if err == nil && now.State == goesOn {
+	if err == nil && now.State == unfinished {
 		return accepted{now}, nil
 	}
 	return now, err
@@ -96,7 +97,8 @@ func pathImport(in *input) (bridge.Import, error) {
 	return now, in.showImport(in.ctx(), &now)
 }
 
-// showImport removes what the caller may not know from an import: who began it, and people in the names that it was given.
+// showImport removes from an import what the caller may not see: who began it, and people whom the token does not
+// allow among the names that were mapped.
 func (s *server) showImport(ctx context.Context, now *bridge.Import) (err error) {
 	if now.By, err = s.tokens.Shown(ctx, now.By); err != nil {
 		return err

@@ -41,7 +41,7 @@ type input struct {
 
 func (q *input) ctx() context.Context { return q.r.Context() }
 
-// caller returns the token that the request came with.
+// caller returns the token of the request.
 func (q *input) caller() bridge.Token { return callers.Of(q.r.Context()) }
 
 // body reads the body, a JSON object, into v, and returns its bytes.

@@ -14,7 +14,7 @@ func (s *server) labels(ctx context.Context, q bridge.LabelQuery) ([]bridge.Stor
 	if user := s.Account.Status().User; user != nil && !user.HasLabels() {
 		all, err := s.Store.Labels(ctx, bridge.LabelQuery{})
 		if err == nil && len(all) == 0 {
-			err = bridge.Fail(bridge.CodeNoLabels, "this account has no labels: they need the app WhatsApp Business on the phone, and it has the ordinary one")
+			err = bridge.Fail(bridge.CodeNoLabels, "this account has no labels: they need the app WhatsApp Business, and the phone has the ordinary one")
 		}
 		if err != nil {
 			return nil, err
@@ -39,10 +39,10 @@ func listLabels(in *input) (any, error) {
 	labels, err := in.labels(in.ctx(), bridge.LabelQuery{Only: in.caller().Chats})
 	return struct {
 		Labels []bridge.StoredLabel `json:"labels"`
-	}{notNull(labels)}, err
+	}{bridge.NotNil(labels)}, err
 }
 
-// createLabel creates a label. A second one with the same name is the first one.
+// createLabel creates a label, or returns the one that has the name already.
 func createLabel(in *input) (any, error) {
 	var patch bridge.LabelPatch
 	body := in.body(&patch, strict)
@@ -82,8 +82,8 @@ func changeStoredLabel(in *input, body []byte, patch bridge.LabelPatch, deletes 
 	}, func(ctx context.Context) error { return in.Account.ChangeLabel(ctx, label, deletes) })
 }
 
-// changeLabel makes a change of a label, and answers with the label. A replayed answer has what is
-// stored of it now.
+// changeLabel makes a change of a label, and answers with the label. A replayed answer has the label as
+// it is stored now.
 func changeLabel(in *input, body []byte, label *bridge.Label, lookUp, change func(context.Context) error) (any, error) {
 	return actOnce(in, body, act{
 		change: true, lookUp: lookUp,
@@ -142,7 +142,7 @@ func setLabelled(in *input, labelled bool) (any, error) {
 				MsgID      *string    `json:"msgId"` // nil for the chat
 				LabelID    string     `json:"labelId"`
 				IsLabelled bool       `json:"isLabelled"`
-			}{true, in.canonical(done.Chat), orNull(done.ID), label, labelled}
+			}{true, in.canonical(done.Chat), bridge.OrNil(done.ID), label, labelled}
 		},
 	})
 }

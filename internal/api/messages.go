@@ -125,7 +125,7 @@ func listHistory(in *input, query bridge.MessageQuery) (any, error) {
 		Count   int        `json:"count"`
 		Filters filters    `json:"filters"`
 	}{query.Chat, len(page.Items), filters{
-		query.Since, query.Until, orNull(query.Q), orNull(string(query.Fold)), query.Sender, orNull(query.Type), query.FromMe, query.HasMedia, query.Pinned, query.Starred, query.Order, query.Limit, query.Offset,
+		query.Since, query.Until, bridge.OrNil(query.Q), bridge.OrNil(string(query.Fold)), query.Sender, bridge.OrNil(query.Type), query.FromMe, query.HasMedia, query.Pinned, query.Starred, query.Order, query.Limit, query.Offset,
 	}}
 	return answerList(in, list[bridge.Message]{head, "messages", page.Items, tailOf(page)})
 }
@@ -158,7 +158,7 @@ func searchMessages(in *input) (any, error) {
 	head := struct {
 		Query *string `json:"query"`
 		Count int     `json:"count"`
-	}{orNull(search.Q), len(page.Items)}
+	}{bridge.OrNil(search.Q), len(page.Items)}
 	return answerList(in, list[bridge.Match]{head, "matches", page.Items, tailOf(page)})
 }
 

@@ -38,7 +38,7 @@ type action struct {
 	time   time.Duration // limits it; 0 for the time of a send
 
 	// For the error if the network does not confirm the action.
-	noun, doubt, remedy string
+	noun, outcome, remedy string
 }
 
 // once runs an action, unless its key shows that an earlier call did. It returns the fault of the
@@ -107,7 +107,7 @@ func run(in *input, key *bridge.SendKey, a action) (any, error) {
 		return nil, bridge.NotConnected("the service is stopping and the %s was not confirmed; when it is back, %s", a.noun, a.remedy).
 			Because(errors.New(err.Error()))
 	case bridge.CodeOf(err) == bridge.CodeSendTimeout, ctx.Err() != nil && bridge.CodeOf(err) == bridge.CodeInternal:
-		timeout := bridge.Fail(bridge.CodeSendTimeout, "the network did not confirm the %s in time, and it %s; %s", a.noun, a.doubt, a.remedy).
+		timeout := bridge.Fail(bridge.CodeSendTimeout, "the network did not confirm the %s in time, and it %s; %s", a.noun, a.outcome, a.remedy).
 			Because(err)
 		var e *bridge.Error
 		if errors.As(err, &e) {
@@ -212,7 +212,7 @@ func requestOnce(in *input, body []byte, c keyedRequest) (any, error) {
 	b := attempt{KeyedRequest: bridge.KeyedRequest{ID: bridge.NewMessageID()}}
 	return once(in, key, action{
 		chat: c.chat,
-		noun: "change", doubt: "may have been made", remedy: remedy,
+		noun: "change", outcome: "may have been made", remedy: remedy,
 		replay: func(ctx context.Context, earlier bridge.SendKey) (any, error) {
 			stored, err := in.Store.KeyedRequest(ctx, earlier.MsgID)
 			if err != nil {

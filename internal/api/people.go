@@ -97,7 +97,7 @@ func checkNumbers(in *input) (any, error) {
 	results, err := in.Account.CheckNumbers(in.ctx(), phones)
 	return struct {
 		Results []bridge.NumberCheck `json:"results"`
-	}{notNull(results)}, err
+	}{bridge.NotNil(results)}, err
 }
 
 // reaches reports whether the token has a chat with a number, in any of its forms.

@@ -9,7 +9,7 @@ import (
 	"bridged/internal/schedule"
 )
 
-// sendAt reads the time at which a message is sent; nil for now. Whether it lies ahead is checked after the
+// sendAt reads the time at which a message is sent; nil for now. Whether it is in the future is checked after the
 // Idempotency-Key, because a call may be repeated after its time.
 func (q *input) sendAt(value string) *bridge.Time {
 	at, err := content.ParseSendAt(value)
@@ -21,7 +21,7 @@ func (q *input) sendAt(value string) *bridge.Time {
 func scheduleUnder(in *input, key *bridge.SendKey, d draft) (any, error) {
 	return once(in, key, action{
 		chat: d.To, later: true, time: d.time,
-		noun: "message", doubt: "may be scheduled", remedy: "look at GET /api/scheduled before you repeat the call, and use an Idempotency-Key next time",
+		noun: "message", outcome: "may be scheduled", remedy: "look at GET /api/scheduled before you repeat the call, and use an Idempotency-Key next time",
 		replay: func(_ context.Context, earlier bridge.SendKey) (any, error) {
 			return in.answerScheduled(bridge.Scheduled{ID: earlier.MsgID, Chat: earlier.Chat, CreatedAt: earlier.At, SendAt: *d.sendAt}, d.items), nil
 		},
@@ -32,7 +32,7 @@ func scheduleUnder(in *input, key *bridge.SendKey, d draft) (any, error) {
 			if err := in.compose(ctx, &d); err != nil {
 				return err
 			}
-			return in.Schedule.Room(ctx, in.caller(), 0)
+			return in.Schedule.CheckQuota(ctx, in.caller(), 0)
 		},
 		do: func(ctx context.Context, key *bridge.SendKey) (any, error) {
 			cleanup, err := d.prepareFile(ctx, in)
@@ -95,7 +95,7 @@ func updateScheduled(in *input) (any, error) {
 	var patch schedule.Patch
 	if req.SendAt != nil {
 		if patch.SendAt = in.sendAt(*req.SendAt); *req.SendAt == "" {
-			in.refuse("sendAt is empty: give a moment, or leave it out")
+			in.refuse("sendAt is empty: give a time, or leave it out")
 		}
 	}
 	if req.Text != nil {
@@ -139,7 +139,7 @@ func sendScheduled(in *input) (any, error) {
 	id := in.pathID("msgId")
 	body := in.body(&struct{}{}, optional)
 	return once(in, sendKey(in, body), action{
-		noun: "message", doubt: "may still arrive", remedy: "repeat the call: the message has the same id and is shown once",
+		noun: "message", outcome: "may still arrive", remedy: "repeat the call: the message has the same id and is shown once",
 		replay: func(ctx context.Context, earlier bridge.SendKey) (any, error) {
 			if _, err := in.Store.ScheduledMessage(ctx, id); err == nil {
 				return nil, nil // it was not sent then

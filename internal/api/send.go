@@ -53,7 +53,7 @@ func sendUnder(in *input, key *bridge.SendKey, d draft) (any, error) {
 	}
 	return once(in, key, action{
 		chat: d.To,
-		noun: "message", doubt: "may still arrive", remedy: remedyFor(in, d.about),
+		noun: "message", outcome: "may still arrive", remedy: remedyFor(in, d.about),
 		replay: func(ctx context.Context, earlier bridge.SendKey) (any, error) {
 			return in.replay(ctx, &d, key, earlier)
 		},

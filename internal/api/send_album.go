@@ -8,7 +8,7 @@ import (
 	"bridged/internal/bridge"
 )
 
-// sendAlbum sends pictures and videos as an album, once as a whole: a repeated call sends what was not sent.
+// sendAlbum sends pictures and videos as an album, each item once: a repeated call sends the items that were not sent.
 func sendAlbum(in *input) (any, error) {
 	req, err := album.ReadForm(in.w, in.r, in.Preparer, in.bodies)
 	if err != nil {
@@ -25,19 +25,19 @@ func sendAlbum(in *input) (any, error) {
 	}
 	identity, err := req.Complete(in.Preparer, body)
 	keep(in, identity, err)
-	stays := func() error { return callers.Ended(in.r) }
-	key, items := sendKey(in, identity), req.Files(in.Preparer, stays)
+	ended := func() error { return callers.Ended(in.r) }
+	key, items := sendKey(in, identity), req.Files(in.Preparer, ended)
 	if d.sendAt != nil {
 		d.items, d.time = []album.SentItem{}, bridge.AlbumTime
 		d.file = func(ctx context.Context) (bridge.Content, func(), error) {
-			return album.Prepare(ctx, items, func(bytes int64) error { return in.Schedule.Room(ctx, in.caller(), bytes) })
+			return album.Prepare(ctx, items, func(bytes int64) error { return in.Schedule.CheckQuota(ctx, in.caller(), bytes) })
 		}
 		return scheduleUnder(in, key, d)
 	}
 	var earlier []bridge.Message // stored by an earlier call, which has not sent all
 	return once(in, key, action{
 		chat: d.To, time: bridge.AlbumTime,
-		noun: "album", doubt: "may still arrive", remedy: remedyFor(in, nil),
+		noun: "album", outcome: "may still arrive", remedy: remedyFor(in, nil),
 		replay: func(ctx context.Context, key bridge.SendKey) (answer any, err error) {
 			stored, err := in.Store.Album(ctx, key.Chat, key.MsgID)
 			if earlier, answer, err = album.Replay(key, stored, err, in.canonical, in.ignored); earlier != nil {

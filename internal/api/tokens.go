@@ -109,7 +109,7 @@ func listTokens(in *input) (any, error) {
 	return struct {
 		Count  int            `json:"count"`
 		Tokens []bridge.Token `json:"tokens"`
-	}{len(tokens), notNull(tokens)}, err
+	}{len(tokens), bridge.NotNil(tokens)}, err
 }
 
 func getToken(in *input) (any, error) { return pathToken(in) }

@@ -79,10 +79,10 @@ func updateWebhook(in *input) (any, error) {
 	id := keep(in, present.ID, err)
 	req, change := decodeWebhook(in)
 	if req.After != nil {
-		in.refuse("after is for new webhooks only; this one keeps its place")
+		in.refuse("after is for new webhooks only; an existing one continues after the last event that it has posted")
 	}
 	if caller := in.caller().ID; caller != 0 && caller != present.Token && req.Leaks(present) {
-		in.refuse("url: another token made this webhook, whose secrets may not go elsewhere: give formatOptions with all values of headers and verifyToken, too")
+		in.refuse("url: another token made this webhook, and its secrets may not be sent to another address: give formatOptions with all values of headers and verifyToken, too")
 	}
 	if in.err != nil {
 		return nil, in.err
@@ -191,15 +191,15 @@ func decodeWebhook(in *input) (req content.WebhookChange, change func(*bridge.We
 		in.refuse("fromMe must be true, false, or null for any")
 	}
 	return req, func(w *bridge.Webhook) {
-		content.Set(&w.URL, req.URL)
-		content.Set(&w.AllowPrivate, req.AllowPrivate)
-		content.Set(&w.Enabled, req.Enabled)
-		content.Set(&w.Secret, req.Secret)
-		content.Set(&w.Types, types)
-		content.Set(&w.Chats, chats)
-		content.Set(&w.ExcludeChats, excluded)
-		content.Set(&w.ChatType, req.ChatType)
-		content.Set(&w.Format, req.Format)
+		bridge.SetIf(&w.URL, req.URL)
+		bridge.SetIf(&w.AllowPrivate, req.AllowPrivate)
+		bridge.SetIf(&w.Enabled, req.Enabled)
+		bridge.SetIf(&w.Secret, req.Secret)
+		bridge.SetIf(&w.Types, types)
+		bridge.SetIf(&w.Chats, chats)
+		bridge.SetIf(&w.ExcludeChats, excluded)
+		bridge.SetIf(&w.ChatType, req.ChatType)
+		bridge.SetIf(&w.Format, req.Format)
 		if req.Options != nil {
 			earlier := w.Options
 			if w.Format != bridge.FormatCloud {

@@ -4,7 +4,7 @@
 // A backup is a SQLite file, or, with the files of imported chats, a tar file with bridged.db and
 // imported/. It is written under a name with .part and renamed when it is complete and on the disk. So
 // a process that is killed, or a full disk, leaves no incomplete backup. The next backup under that name
-// or in that directory removes the part.
+// or in that directory removes the incomplete one.
 //
 // A backup never has the keys of the session: a session that continues from an old copy uses message
 // keys twice, and recipients drop such messages.
@@ -177,7 +177,7 @@ func (s Source) copyStore(ctx context.Context, to string) (Report, error) {
 	if err != nil {
 		return Report{}, storefile.Database.ExplainOpening(s.store(), err)
 	}
-	if before == after && found.counts != before { // unless messages came meanwhile
+	if before == after && found.counts != before { // no message was stored during the copy
 		return Report{}, fmt.Errorf("the copy has %d messages of %d chats, and the store %d of %d: run bridged doctor", found.Messages, found.Chats, before.Messages, before.Chats)
 	}
 	return Report{Format: s.format(), WithSecrets: s.Secrets, WithFiles: s.Files, Contents: found}, nil
@@ -204,10 +204,10 @@ func (s Source) checkSpace(ctx context.Context, dir string) error {
 	free, all, err := look(dir)
 	_, own, ownErr := look(s.DataDir)
 	switch {
-	case err != nil: // not all systems report their free space
+	case err != nil: // not every file system reports its free space
 	case free <= need:
-		return fmt.Errorf("the disk of %s is full: the backup needs %d MB and %d MB are free, so make room, or choose another place", dir, need>>20+1, free>>20)
-	case ownErr == nil && own == all && free-need < disk.ReserveOf(all): // the disk of the store, as its size says
+		return fmt.Errorf("the disk of %s is full: the backup needs %d MB and %d MB are free, so make room, or choose another directory", dir, need>>20+1, free>>20)
+	case ownErr == nil && own == all && free-need < disk.ReserveOf(all): // the disk of the store: it has the same size
 		return fmt.Errorf("the disk of %s is nearly full: the backup needs %d MB, and of the %d MB that are free, %d MB are reserved for messages, so make room, or choose another disk",
 			dir, need>>20+1, free>>20, disk.ReserveOf(all)>>20)
 	}
@@ -217,7 +217,7 @@ func (s Source) checkSpace(ctx context.Context, dir string) error {
 // noSpace explains an error of writing.
 func noSpace(path string, err error) error {
 	if disk.IsFull(err) {
-		return fmt.Errorf("the disk of %s is full: make room, or choose another place: %w", filepath.Dir(path), err)
+		return fmt.Errorf("the disk of %s is full: make room, or choose another directory: %w", filepath.Dir(path), err)
 	}
 	return err
 }

@@ -193,7 +193,7 @@ func TestToDirectory_OnADiskThatFillsUp(t *testing.T) {
 			t.Errorf("on a disk without room: %v", err)
 		}
 		from.free = func(string) (int64, int64, error) { return 2 << 40, 4 << 40, nil } // as before others filled it
-		if _, err := ToDirectory(t.Context(), from, dir, 1, time.Now()); err == nil || !strings.Contains(err.Error(), "is full: make room, or choose another place") {
+		if _, err := ToDirectory(t.Context(), from, dir, 1, time.Now()); err == nil || !strings.Contains(err.Error(), "is full: make room, or choose another directory") {
 			t.Errorf("on a disk that fills up: %v", err)
 		}
 		same(t, "files", names(t, dir), []string{filepath.Base(old)})

@@ -62,14 +62,14 @@ func parseJID(s string) (_ JID, fault string) {
 	ok := false
 	switch server {
 	case ServerUser, ServerLID, ServerBot, ServerImport:
-		ok = digits(user)
+		ok = IsDigits(user)
 	case ServerGroup:
 		ok = isGroupID(user)
 	case ServerInterop:
 		messenger, id, found := strings.Cut(user, "-")
-		ok = found && digits(messenger) && digits(id)
+		ok = found && IsDigits(messenger) && IsDigits(id)
 	case ServerBroadcast:
-		ok = user == "status" || digits(user)
+		ok = user == "status" || IsDigits(user)
 	default:
 		return "", fmt.Sprintf("a JID must end in @%s, @%s or @%s", ServerUser, ServerGroup, ServerLID)
 	}
@@ -82,7 +82,7 @@ func parseJID(s string) (_ JID, fault string) {
 // isGroupID reports whether s consists of digits, in old groups with a dash and a time.
 func isGroupID(s string) bool {
 	creator, created, dash := strings.Cut(s, "-")
-	return digits(creator) && (!dash || digits(created))
+	return IsDigits(creator) && (!dash || IsDigits(created))
 }
 
 // PhoneJID returns the JID of a phone number in E.164 digits.
@@ -142,8 +142,6 @@ func (j JID) MarshalJSON() ([]byte, error) {
 	return EncodeJSON(string(j))
 }
 
-func digits(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
-
 // quoted quotes a caller's text for an error, shortened.
 func quoted(s string) string {
 	if len(s) > 60 {
@@ -192,3 +190,6 @@ func guessJID(s string) JID {
 	}
 	return PhoneJID(phone)
 }
+
+// IsDigits reports whether a text consists of ASCII digits. It returns false for an empty one.
+func IsDigits(text string) bool { return text != "" && strings.Trim(text, "0123456789") == "" }

@@ -96,12 +96,8 @@ func (p LabelPatch) Check() error {
 
 // On returns a label after the change.
 func (p LabelPatch) On(label Label) Label {
-	if p.Name != nil {
-		label.Name = *p.Name
-	}
-	if p.Color != nil {
-		label.Color = *p.Color
-	}
+	SetIf(&label.Name, p.Name)
+	SetIf(&label.Color, p.Color)
 	return label
 }
 

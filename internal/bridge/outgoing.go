@@ -123,9 +123,9 @@ func (a SentAlbum) Rest(err error, how string) error {
 	if a.ID == "" || !ok {
 		return err
 	}
-	told := *known
-	told.Msg += "; " + how
-	return told.Because(err)
+	explained := *known
+	explained.Msg += "; " + how
+	return explained.Because(err)
 }
 
 // Reaction sets the account's reaction, or removes it if the emoji is empty.

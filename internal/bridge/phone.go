@@ -25,7 +25,7 @@ func ParsePhone(s string) (string, error) {
 		number = strings.TrimPrefix(number, "00")
 	}
 	switch {
-	case !digits(number):
+	case !IsDigits(number):
 		return "", Invalid("must be a phone number in E.164 digits with the country code, such as " + ExamplePhone + " or +1 555 123-4567")
 	case number[0] == '0':
 		return "", Invalid("must begin with the country code, not with 0: E.164 digits such as " + ExamplePhone)
@@ -56,7 +56,7 @@ func isPhonePunctuation(r rune) bool {
 // without leading zeros. It returns "" for other text.
 func PhoneDigits(s string) string {
 	number := strings.TrimPrefix(plainPhone(s), "+")
-	if number == "" || !digits(number) {
+	if !IsDigits(number) {
 		return ""
 	}
 	if short := strings.TrimLeft(number, "0"); short != "" {

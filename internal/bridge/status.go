@@ -35,7 +35,7 @@ type Status struct {
 	// account was not connected.
 	CatchingUp    *CatchingUp   `json:"catchingUp"`
 	ClientVersion ClientVersion `json:"clientVersion"`
-	PausedUntil   *Time         `json:"pausedUntil"` // the next login, after a ban or too many logins; nil for none
+	PausedUntil   *Time         `json:"pausedUntil"` // when the account may log in again after a ban or too many logins; nil unless logins are paused
 }
 
 // SecurityNotice says that the account's number is being registered on another phone.
@@ -110,10 +110,10 @@ type Traffic struct {
 	Received       uint64 // stored, including the account's own from other devices
 	Undecryptable  uint64
 	Sent           uint64 // accepted by the network
-	Failed         uint64 // without messages whose outcome is unknown
-	SentAgain      uint64 // to devices that the network reported as left out
+	Failed         uint64 // does not count messages whose outcome is unknown
+	SentAgain      uint64 // to devices that had not received a message, as the network reported
 	LastReceivedAt *Time  // nil before the first
-	PhoneSeenAt    *Time  // the phone's last sign of life, also before the start; nil if none is known
+	PhoneSeenAt    *Time  // when the phone was last seen, also before the start; nil if unknown
 	QueuedReceived uint64 // stanzas of the network's offline queues
 	QueueStalls    uint64 // how often the network did not deliver such a queue
 }

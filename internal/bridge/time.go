@@ -102,6 +102,15 @@ func Sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
+// Wake sends to a channel with room for one element, unless there is one already: then its receiver
+// is about to look anyway.
+func Wake(c chan<- struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
 // timeLayout is RFC 3339 in UTC with exactly three decimals.
 const timeLayout = "2006-01-02T15:04:05.000Z"
 

@@ -66,7 +66,7 @@ func (j *job) prepare(ctx context.Context) (err error) {
 	if err := j.archive.CheckInner(func(name string) bool { return files[name] }); err != nil {
 		return err
 	}
-	j.state.System, j.state.Doubtful = notes.System, notNull(notes.Warnings)
+	j.state.System, j.state.Doubtful = notes.System, bridge.NotNil(notes.Warnings)
 	if j.setZone(zone, zoneFrom); zoneFrom == "" {
 		if err := j.findZone(ctx); err != nil {
 			return err
@@ -76,13 +76,6 @@ func (j *job) prepare(ctx context.Context) (err error) {
 		return err
 	}
 	return j.hash(ctx, files)
-}
-
-func notNull[T any](list []T) []T {
-	if list == nil {
-		return []T{}
-	}
-	return list
 }
 
 // hash hashes all files. It reads them to their end, which shows that they are complete.

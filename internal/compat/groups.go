@@ -11,10 +11,7 @@ import (
 // Group returns a group as it is on the network, or as it is stored if the network was not asked.
 func Group(c *Call, jid bridge.JID) (bridge.Group, error) {
 	detail, err := c.API.Group(c.Context(), jid)
-	if detail.Live != nil {
-		return *detail.Live, err
-	}
-	return detail.Stored.Group, err
+	return detail.Latest(), err
 }
 
 // Role returns the role of a group's member as most upstream APIs name it; other is that of members who

@@ -83,16 +83,12 @@ func fromNumber(text string) (bridge.JID, error) {
 	}, text)
 	creator, created, isDashed := strings.Cut(text, "-")
 	switch {
-	case isDashed && len(text) >= groupDashed && isDigits(creator) && isDigits(created), isDigits(text) && len(text) >= groupDigits:
+	case isDashed && len(text) >= groupDashed && bridge.IsDigits(creator) && bridge.IsDigits(created), bridge.IsDigits(text) && len(text) >= groupDigits:
 		return parse(text+"@g.us", text)
-	case isDigits(digits):
+	case bridge.IsDigits(digits):
 		return parse(digits+"@s.whatsapp.net", text)
 	}
 	return parse(text, text)
-}
-
-func isDigits(s string) bool {
-	return s != "" && strings.Trim(s, "0123456789") == ""
 }
 
 // AsChat returns a JID as WAHA and whatsapp-web.js write it: people have the server c.us.

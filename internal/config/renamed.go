@@ -1,6 +1,7 @@
 package config
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -10,13 +11,13 @@ import (
 // rename is the new name of a variable.
 type rename struct {
 	name string
-	// until is the minor version that no longer reads the former name, such as 1.4: the one after the
-	// version that renamed it. Then the entry moves to retired.
+	// until is the minor version that no longer reads the former name, such as 1.4: the next one after
+	// the version that renamed it. In that version the entry is moved to retired.
 	until string
 }
 
-// renamed has the variables with a new name, by their former names. It counts for the variables with
-// _FILE, too. A test fails when an entry is due to be moved.
+// renamed has the variables with a new name, by their former names. It also applies to their forms
+// with _FILE. A test fails in the version in which an entry has to be moved.
 var renamed = map[string]rename{}
 
 // renameOf returns the new name of a variable, and whether it has one.
@@ -38,9 +39,8 @@ func currentName(name string) string {
 	return name
 }
 
-// byCurrentName returns the variables of an environment. A variable with a former name has its new name
-// as well, unless that is set: then it counts, and also if it is set in its other form with or without
-// _FILE.
+// byCurrentName returns the variables of an environment. It adds the new name of each variable with a
+// former name, unless the new one is set, with or without _FILE.
 func byCurrentName(environ []string) map[string]string {
 	values := env.ToMap(environ)
 	former := make(map[string]string)
@@ -49,9 +49,7 @@ func byCurrentName(environ []string) map[string]string {
 			former[to.name] = value
 		}
 	}
-	for name, value := range former {
-		values[name] = value
-	}
+	maps.Copy(values, former)
 	return values
 }
 

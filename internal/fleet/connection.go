@@ -10,6 +10,8 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/rs/zerolog"
+
+	"bridged/internal/bridge"
 )
 
 const (
@@ -72,10 +74,7 @@ func (l *link) dial() (*nats.Conn, error) {
 	s, log := l.options.Server, l.log
 	made := func(nc *nats.Conn) {
 		l.connected.Store(true)
-		select {
-		case l.online <- struct{}{}:
-		default:
-		}
+		bridge.Wake(l.online)
 		log.Info().Str("server", nc.ConnectedServerName()).Msg("connected to NATS")
 	}
 	lost := func(nc *nats.Conn, err error) {

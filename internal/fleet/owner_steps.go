@@ -40,12 +40,7 @@ func (o *owner) awaitStep(ctx context.Context, pause time.Duration) {
 	}
 }
 
-func (o *owner) stepNow() {
-	select {
-	case o.wake <- struct{}{}:
-	default:
-	}
-}
+func (o *owner) stepNow() { bridge.Wake(o.wake) }
 
 // step asks NATS and returns the pause until the next step.
 func (o *owner) step(ctx context.Context) time.Duration {

@@ -16,7 +16,7 @@ import (
 	"bridged/internal/spelling"
 )
 
-// ignoresOthers is implemented by arguments next to which unknown ones are ignored: models invent
+// ignoresOthers is implemented by the arguments of tools that ignore unknown arguments: models invent
 // some for tools that need none.
 type ignoresOthers interface{ ignoresOthers() }
 
@@ -37,8 +37,8 @@ func schemaOf(t reflect.Type) *jsonschema.Schema {
 
 // argumentsOf returns the schema of a tool's arguments. In addition to the jsonschema tags it reads
 // range:"least,most" and enum:"one,another". The schema has only the keywords that the APIs of all
-// models take: clients pass it on as it is, and one that an API does not take makes it refuse the
-// whole request.
+// models accept: clients pass the schema on unchanged, and an API refuses the whole request if it does not
+// know a keyword.
 func argumentsOf(t reflect.Type) *jsonschema.Schema {
 	schema := schemaOf(t)
 	schema.AdditionalProperties = nil // decodeArguments refuses unknown arguments
@@ -75,7 +75,7 @@ func oneType(schema *jsonschema.Schema) {
 func number(text string) float64 {
 	n, err := strconv.ParseFloat(text, 64)
 	if err != nil {
-		panic("mcp: a tag that is no number: " + err.Error())
+		panic("mcp: a tag is not a number: " + err.Error())
 	}
 	return n
 }
@@ -164,7 +164,7 @@ func readArgument(name string, value json.RawMessage, property *jsonschema.Schem
 }
 
 // unquoted returns the value of the given type that a model wrote as a text: "5", "true", a list's
-// JSON, or one entry of a list. It returns value itself if that is no such text, or may mean several
+// JSON, or one entry of a list. It returns value itself if it is not such a text, or if the text may mean several
 // entries.
 func unquoted(value json.RawMessage, kind string) json.RawMessage {
 	var text string

@@ -30,7 +30,7 @@ type PreparerOptions struct {
 	MaxBytes int64     // of a fetched file
 	Setting  string    // sets MaxBytes, for errors; empty for MEDIA_MAX_BYTES
 	Room     disk.Room // frees space when the disk is full; may be nil
-	// Converter converts sounds and films; nil without ffmpeg.
+	// Converter converts audio and video; nil without ffmpeg.
 	Converter *transcode.Converter
 	Log       zerolog.Logger
 }
@@ -135,7 +135,7 @@ func (p *Preparer) describe(ctx context.Context, req Request, result urlguard.Re
 	if waveform != nil {
 		f.Waveform = waveform
 	} else if f.PTT {
-		p.hear(ctx, &f)
+		p.measureWaveform(ctx, &f)
 	}
 	return f, ctx.Err()
 }
@@ -182,9 +182,9 @@ func (p *Preparer) measure(ctx context.Context, f *bridge.File, file *os.File, k
 		if k.Movie != nil {
 			f.Width, f.Height = k.Movie.Width, k.Movie.Height
 		}
-		p.takeStill(ctx, f)
+		p.makeThumbnail(ctx, f)
 	}
 	if f.Seconds = probe.WholeSeconds(k.Seconds(file)); f.Seconds == 0 && f.Type == bridge.MediaAudio {
-		p.takeLength(ctx, f)
+		p.measureLength(ctx, f)
 	}
 }

@@ -65,19 +65,19 @@ type Incoming struct {
 // [bridge.CodePayloadTooLarge], [bridge.CodeStorageUnavailable],
 // [bridge.CodeTooManyConnections], or the errors of ctx and From.
 func (p *Preparer) Receive(ctx context.Context, in Incoming) (*Received, error) {
-	room := p.files.Begin(in.Tree, in.Cancel)
-	room.Declare(in.Declared)
+	reservation := p.files.Begin(in.Tree, in.Cancel)
+	reservation.Declare(in.Declared)
 	f, err := p.temporary()
 	if err != nil {
-		room.Close()
+		reservation.Close()
 		return nil, err
 	}
 	remove := f.remove
 	f.remove = func() {
 		remove()
-		room.Close()
+		reservation.Close()
 	}
-	if err := f.fill(p, room.Reader(ctx, in.From), p.opts.MaxBytes); err != nil {
+	if err := f.fill(p, reservation.Reader(ctx, in.From), p.opts.MaxBytes); err != nil {
 		f.Close()
 		return nil, crowded(err)
 	}
@@ -90,7 +90,7 @@ func crowded(err error) error {
 	case errors.Is(err, intake.ErrBusy):
 		sentence = "too many other files are being received: try again later"
 	case errors.Is(err, intake.ErrTooSlow):
-		sentence = "the file came too slowly while others waited: send it again"
+		sentence = "the file was received too slowly while others waited: send it again"
 	default:
 		return err
 	}
@@ -122,16 +122,16 @@ func (p *Preparer) tooLarge() error {
 // Batch stores several files that a caller sends in one body. They wait for a slot once, and are together as large
 // as one file may be.
 type Batch struct {
-	p     *Preparer
-	room  *intake.File
-	left  int64 // bytes
-	files []*Received
+	p           *Preparer
+	reservation *intake.File
+	left        int64 // bytes
+	files       []*Received
 }
 
 // NewBatch returns a batch, which must be closed. in has no From.
 func (p *Preparer) NewBatch(in Incoming) *Batch {
-	b := &Batch{p: p, room: p.files.Begin(in.Tree, in.Cancel), left: p.opts.MaxBytes}
-	b.room.Declare(in.Declared)
+	b := &Batch{p: p, reservation: p.files.Begin(in.Tree, in.Cancel), left: p.opts.MaxBytes}
+	b.reservation.Declare(in.Declared)
 	return b
 }
 
@@ -143,7 +143,7 @@ func (b *Batch) Receive(ctx context.Context, from io.Reader) (*Received, error) 
 		return nil, err
 	}
 	b.files = append(b.files, f)
-	if err := f.fill(b.p, b.room.Reader(ctx, from), b.left); err != nil {
+	if err := f.fill(b.p, b.reservation.Reader(ctx, from), b.left); err != nil {
 		return nil, crowded(err)
 	}
 	b.left -= f.size
@@ -155,7 +155,7 @@ func (b *Batch) Close() {
 	for _, f := range b.files {
 		f.Close()
 	}
-	b.room.Close()
+	b.reservation.Close()
 }
 
 // CheckSize refuses a body whose file is too large; around the file it has at most margin bytes.

@@ -15,8 +15,8 @@ import (
 	"bridged/internal/urlguard"
 )
 
-// hearTime limits the measuring of a sound that needs no converting.
-const hearTime = 10 * time.Second
+// measureTime limits measuring a sound that is not converted.
+const measureTime = 10 * time.Second
 
 // conversion writes a converted file. The waveform is nil if it makes no voice note.
 type conversion func(ctx context.Context, from, to string) (waveform []byte, err error)
@@ -54,7 +54,7 @@ func (p *Preparer) transcode(ctx context.Context, req *Request, result *urlguard
 	err = p.opts.Room.Retry(result.Size, func() (err error) {
 		waveform, err = convert(ctx, file.Name(), out.file.Name())
 		if bridge.CodeOf(err) == bridge.CodeUnsupportedMedia {
-			return cmp.Or(noRoomBehind(out.file), err)
+			return cmp.Or(noSpaceAfter(out.file), err)
 		}
 		return err
 	})
@@ -157,9 +157,9 @@ func (p *Preparer) intoSound(k kind) conversion {
 	}
 }
 
-// noRoomBehind returns the error of a full disk if nothing can be appended to a file: ffmpeg does not
+// noSpaceAfter returns the error of a full disk if nothing can be appended to a file: ffmpeg does not
 // distinguish that from other errors.
-func noRoomBehind(file *os.File) error {
+func noSpaceAfter(file *os.File) error {
 	const most = 64 << 10
 	info, err := file.Stat()
 	if err == nil {
@@ -173,7 +173,7 @@ func noRoomBehind(file *os.File) error {
 
 const installFFmpeg = "install ffmpeg where the bridge runs, or name it in FFMPEG"
 
-// mayBecome reports whether ffmpeg may find a sound in a file, or a film. Some formats have no
+// mayBecome reports whether ffmpeg may find audio or video in a file. Some formats have no
 // signature.
 func (k kind) mayBecome(t bridge.MediaType) bool {
 	major, _, _ := strings.Cut(k.MIMEType, "/")
@@ -186,14 +186,14 @@ func (k kind) mayBecome(t bridge.MediaType) bool {
 	return major == "video" || major == "audio" && t == bridge.MediaAudio
 }
 
-// hear measures the waveform of a voice note that is sent as it is. It is flat without ffmpeg, or
+// measureWaveform measures the waveform of a voice note that is sent as it is. It is flat without ffmpeg, or
 // if ffmpeg fails.
-func (p *Preparer) hear(ctx context.Context, f *bridge.File) {
+func (p *Preparer) measureWaveform(ctx context.Context, f *bridge.File) {
 	f.Waveform = transcode.Flat()
 	if p.opts.Converter == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, hearTime)
+	ctx, cancel := context.WithTimeout(ctx, measureTime)
 	defer cancel()
 	waveform, err := p.opts.Converter.Waveform(ctx, f.Path)
 	if err != nil {
@@ -203,8 +203,8 @@ func (p *Preparer) hear(ctx context.Context, f *bridge.File) {
 	f.Waveform = waveform
 }
 
-// takeStill gives a video its thumbnail, if there is ffmpeg. A view-once video has none.
-func (p *Preparer) takeStill(ctx context.Context, f *bridge.File) {
+// makeThumbnail makes the thumbnail of a video, if there is ffmpeg. A view-once video gets none.
+func (p *Preparer) makeThumbnail(ctx context.Context, f *bridge.File) {
 	if p.opts.Converter == nil || f.ViewOnce {
 		return
 	}
@@ -218,12 +218,12 @@ func (p *Preparer) takeStill(ctx context.Context, f *bridge.File) {
 	f.Thumbnail = still
 }
 
-// takeLength measures a sound whose head does not say how long it plays (AAC, AMR), if there is ffmpeg.
-func (p *Preparer) takeLength(ctx context.Context, f *bridge.File) {
+// measureLength measures a sound whose head does not say how long it plays (AAC, AMR), if there is ffmpeg.
+func (p *Preparer) measureLength(ctx context.Context, f *bridge.File) {
 	if p.opts.Converter == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, hearTime)
+	ctx, cancel := context.WithTimeout(ctx, measureTime)
 	defer cancel()
 	length, err := p.opts.Converter.Length(ctx, f.Path)
 	if err != nil {

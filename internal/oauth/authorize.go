@@ -23,9 +23,9 @@ type Request struct {
 	redirect, state, challenge, resource, issuer string
 }
 
-// Refusal is an error of a request whose client and redirect are known. Return sends the person back
-// with the error. It is not followed without them: anyone can register a client, and would have a way
-// from this bridge to any other site (RFC 9700, section 4.11.2).
+// Refusal is an error of a request whose client and redirect are known. Return is the address that sends
+// the person back with the error. The page shows it as a link: anyone can register a client, and a
+// redirect would lead from this bridge to any site (RFC 9700, section 4.11.2).
 type Refusal struct {
 	Why    *Error
 	Return string
@@ -43,7 +43,7 @@ var challengeForm = regexp.MustCompile(`^[A-Za-z0-9_-]{43}$`)
 // host of that page. It fails with an [*Error] if no answer may be sent to the client, and otherwise
 // with a [*Refusal].
 func (s *Server) Check(ctx context.Context, host string, query url.Values) (Request, error) {
-	req, err := s.known(ctx, query)
+	req, err := s.identify(ctx, query)
 	if err != nil {
 		return req, err
 	}
@@ -59,8 +59,8 @@ func (s *Server) Check(ctx context.Context, host string, query url.Values) (Requ
 	return req, nil
 }
 
-// known returns a request with its client and the address for the answer.
-func (s *Server) known(ctx context.Context, query url.Values) (req Request, err error) {
+// identify returns a request with its client and the address for the answer.
+func (s *Server) identify(ctx context.Context, query url.Values) (req Request, err error) {
 	id, redirect := query.Get("client_id"), query.Get("redirect_uri")
 	if err := checkOnce(query); err != nil {
 		return req, err
@@ -100,8 +100,8 @@ func (s *Server) checkRequest(query url.Values) *Error {
 	return nil
 }
 
-// resourceOf returns the resource that a client means, which is ours; clients of older versions of the
-// protocol name none.
+// resourceOf returns the resource of a request. It refuses any resource but ours; clients of older versions
+// of the protocol name none.
 func resourceOf(given []string, resource string) (string, *Error) {
 	for _, one := range given {
 		if !isResource(one, resource) {
@@ -123,7 +123,7 @@ func (s *Server) asked(scope string) []bridge.Scope {
 }
 
 // answered returns the address that sends the person back to the client with an answer. It names the
-// issuer, so that a client of several servers cannot take it for another's (RFC 9207).
+// issuer, so that a client of several servers knows which one has answered (RFC 9207).
 func (req Request) answered(parameters url.Values) string {
 	if req.state != "" {
 		parameters.Set("state", req.state)

@@ -96,14 +96,11 @@ func (s *Schedule) Wake() {
 	if s == nil {
 		return
 	}
-	select {
-	case s.wake <- struct{}{}:
-	default: // it will
-	}
+	bridge.Wake(s.wake)
 }
 
-// Room refuses another message of a token, with some bytes, if the quota does not allow it.
-func (s *Schedule) Room(ctx context.Context, by bridge.Token, bytes int64) error {
+// CheckQuota refuses another message of a token, with some bytes, if the quota does not allow it.
+func (s *Schedule) CheckQuota(ctx context.Context, by bridge.Token, bytes int64) error {
 	use, err := s.o.Store.ScheduledUse(ctx, by.Tree)
 	if err != nil {
 		return err

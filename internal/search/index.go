@@ -180,12 +180,7 @@ func (x *Index) Committed(newest int64, changed bool) {
 }
 
 // Wake makes the background look for work.
-func (x *Index) Wake() {
-	select {
-	case x.work <- struct{}{}:
-	default: // a wake-up is already pending
-	}
-}
+func (x *Index) Wake() { bridge.Wake(x.work) }
 
 // SetBroken makes searches scan until the background has rebuilt the index. It returns true for
 // the first call.

@@ -55,7 +55,7 @@ func (s *Shell) SendAlbum(ctx context.Context, a Album) error {
 	return s.printSent("Sent an album to", sent.Sent)
 }
 
-// open adds the files from a number on to an album and calls use while they are open.
+// open adds the files from an index on to an album, and calls use while all of them are open.
 func (a Album) open(album *client.Album, from int, use func() error) error {
 	if from == len(a.Files) {
 		return use()

@@ -37,7 +37,7 @@ func (s *Store) checkInBackground(ctx context.Context) {
 	}
 }
 
-// check notes which tables are damaged and reports whether it came to an end. An error that
+// check notes which tables are damaged and reports whether it was completed. An error that
 // may pass counts as damage until the next check succeeds.
 func (s *Store) check(ctx context.Context, tables func(context.Context) (map[string]string, error)) (done bool) {
 	began := time.Now()

@@ -61,7 +61,7 @@ func (e *eraser) open(ctx context.Context) (err error) {
 	}
 	pending, err := e.s.Setting(ctx, settingErasing)
 	if pending != "" {
-		notify(e.work)
+		bridge.Wake(e.work)
 	}
 	return err
 }
@@ -70,11 +70,11 @@ func (e *eraser) open(ctx context.Context) (err error) {
 func (e *eraser) committed(t *writeTx) {
 	if t.erased {
 		e.deletions.Add(1)
-		notify(e.work)
-		notify(e.texts)
+		bridge.Wake(e.work)
+		bridge.Wake(e.texts)
 	}
 	if t.erasedFile {
-		notify(e.files)
+		bridge.Wake(e.files)
 	}
 }
 
@@ -162,7 +162,7 @@ func (e *eraser) erase(ctx context.Context) (time.Duration, error) {
 	if err != nil || done {
 		return 0, err
 	}
-	return time.Until(e.mergeAt), nil // some came too late for this merge
+	return time.Until(e.mergeAt), nil // some were added after this merge began
 }
 
 // finish records that a number of deletions are erased from the index, and reports whether these were

@@ -328,7 +328,7 @@ func TestDeletion_IsFinishedByAStop(t *testing.T) {
 		settle(t, s)
 		save(t, s, bridge.Deletion{Chat: alice, Target: "A1", By: alice, Timestamp: at(200)})
 		if i%2 == 1 { // the background is at work, not asleep
-			notify(s.eraser.work)
+			bridge.Wake(s.eraser.work)
 			_ = s.eraser.truncateOnce(t.Context()) // whoever is first
 		}
 		if err := s.Close(); err != nil {

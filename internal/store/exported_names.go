@@ -12,11 +12,11 @@ import (
 	"bridged/internal/store/settings"
 )
 
-// settingNamed, followed by the user of a placeholder's JID, has the person whose name it is; settingFormerly has the people that
+// settingNamed, followed by the user of a placeholder's JID, has the person whose name it is; settingPrevious has the people that
 // the name was attributed to before.
 const (
 	settingNamed    = "store.import.name."
-	settingFormerly = "store.import.formerly."
+	settingPrevious = "store.import.formerly."
 )
 
 // NameOwner is the person who has a name in exported chats, as imports have learned it.
@@ -40,7 +40,7 @@ func (s *Store) NameOwners(ctx context.Context, placeholders []bridge.JID) (map[
 
 func nameOwner(c *sqlite.Conn, placeholder bridge.JID) NameOwner {
 	owner := NameOwner{Person: bridge.JID(settings.Get(c, settingNamed+placeholder.User()))}
-	for _, jid := range strings.Fields(settings.Get(c, settingFormerly+placeholder.User())) {
+	for _, jid := range strings.Fields(settings.Get(c, settingPrevious+placeholder.User())) {
 		owner.Previous = append(owner.Previous, bridge.JID(jid))
 	}
 	return owner
@@ -64,7 +64,7 @@ func (s *Store) LearnName(ctx context.Context, run *ExportRun, placeholder, pers
 				previous = append(previous, string(jid))
 			}
 		}
-		settings.Set(t.Conn, settingFormerly+placeholder.User(), strings.Join(previous, " "))
+		settings.Set(t.Conn, settingPrevious+placeholder.User(), strings.Join(previous, " "))
 	})
 }
 

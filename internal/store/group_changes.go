@@ -13,7 +13,7 @@ type groupSettings struct {
 	addMode                            bridge.MemberAddMode
 }
 
-// settingsOf returns the settings of a group, and whether the network has described it.
+// settingsOf returns the settings of a group. known reports whether the network has described the group.
 func settingsOf(c *sqlite.Conn, chat int64) (s groupSettings, known bool) {
 	c.Find("SELECT g.subject, g.topic, g.is_announce, g.is_locked, g.join_approval, g.add_mode, c.timer, g.known FROM chats c JOIN groups g ON g.chat = c.id WHERE c.id = ?",
 		[]any{chat}, &s.subject, &s.topic, &s.isAnnounce, &s.isLocked, &s.joinApproval, &s.addMode, &s.timer, &known)
@@ -45,8 +45,8 @@ func isMember(c *sqlite.Conn, chat, person int64) (is bool) {
 	return is
 }
 
-// adminsAmong returns the members of a group, and whether each is an admin.
-func adminsAmong(c *sqlite.Conn, chat int64) map[int64]bool {
+// memberRoles returns whether each member of a group is an admin, by person.
+func memberRoles(c *sqlite.Conn, chat int64) map[int64]bool {
 	members := make(map[int64]bool)
 	for row := range c.Rows("SELECT person, is_admin OR is_super_admin FROM members WHERE chat = ?", chat) {
 		var person int64

@@ -138,7 +138,8 @@ func (t importTx) countImported(run *ExportRun, messages []*ExportedMessage) {
 		added, len(messages)-added, files, run.Import)
 }
 
-// account records that an import has stored a message or its file. before is the message without the file, if it was stored.
+// account records that an import has stored a message or its file. before describes the stored message without the file;
+// it is nil for a new message.
 func (t importTx) account(run *ExportRun, m *ExportedMessage, seq int64, before *fileBefore) {
 	name, _ := t.People.Find(m.Placeholder)
 	var packed any
@@ -148,8 +149,8 @@ func (t importTx) account(run *ExportRun, m *ExportedMessage, seq int64, before 
 	t.Run("INSERT INTO import_rows (message, import, name, has_file, before) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING", seq, run.Import, name.ID, m.SHA256 != nil, packed)
 }
 
-// accountAlso records that an import has a message that other imports have stored. If the export lacks the file, it records
-// how the message would be stored without it.
+// accountAlso records that an import contains a message that other imports have stored. If the export has no file for it, it
+// also records how the message would be stored without one.
 func (t importTx) accountAlso(run *ExportRun, m *ExportedMessage) {
 	name, _ := t.People.Find(m.Placeholder)
 	var without any

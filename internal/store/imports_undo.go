@@ -177,7 +177,7 @@ func (t importTx) undoName(i ImportRecord) (more bool) {
 		next = ""
 	}
 	settings.Set(t.Conn, settingNamed+name.User(), string(next))
-	settings.Set(t.Conn, settingFormerly+name.User(), "") // no message is attributed to them any more
+	settings.Set(t.Conn, settingPrevious+name.User(), "") // no message is attributed to them any more
 	return forget()
 }
 

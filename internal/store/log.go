@@ -38,13 +38,13 @@ func (t *writeTx) messageChanged(seq int64, fields ...bridge.MessageField) {
 	t.logChange(seq, columns.MessageChange{Changes: fields})
 }
 
-// appendEvent appends an event of a message or of a chat; the other one is 0.
+// appendEvent appends an event of a message (chat is 0) or of a chat (message is 0).
 func (t *writeTx) appendEvent(event bridge.EventType, message, chat int64) {
 	t.appendEntry(read.EntryKey{Event: event, Message: message, Chat: chat})
 }
 
 // appendEntry appends an event, unless the transaction has appended it already, or is
-// silent. There is one writer: nothing with a lower number is ever committed later.
+// silent. There is only one writer, so events are committed in the order of their numbers.
 func (t *writeTx) appendEntry(key read.EntryKey) {
 	if t.silent || t.appended[key] {
 		return
@@ -81,7 +81,7 @@ func (s *Store) LogBackupFailure(ctx context.Context, night string, f bridge.Bac
 	})
 }
 
-// saveNoMessage removes a placeholder that was for no message, and logs it as deleted.
+// saveNoMessage removes a placeholder whose stanza turned out to have no message, and logs it as deleted.
 func (t *writeTx) saveNoMessage(f bridge.NoMessage) {
 	m, found := t.findMessage(f.Chat, f.ID)
 	if !found || !m.isPlaceholder() || m.isAlias || m.fromMe != f.FromMe {

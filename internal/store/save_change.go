@@ -7,7 +7,6 @@ import (
 	"bridged/internal/bridge"
 	"bridged/internal/sqlite"
 	"bridged/internal/store/columns"
-	"bridged/internal/store/read"
 )
 
 // saveAnswer stores a person's answer to a message by a query that does not replace a later answer. It
@@ -47,7 +46,7 @@ func (t *writeTx) saveVote(f bridge.PollVote) {
 		INSERT INTO votes (message, person, hashes, timestamp) VALUES (?, ?, ?, ?)
 		ON CONFLICT (message, person) DO UPDATE SET hashes = excluded.hashes, timestamp = excluded.timestamp
 		WHERE excluded.timestamp > timestamp OR excluded.timestamp = timestamp AND excluded.hashes != hashes`,
-		read.NotNil(slices.Concat(f.Hashes...)), f.Timestamp.UnixMilli())
+		bridge.NotNil(slices.Concat(f.Hashes...)), f.Timestamp.UnixMilli())
 	if seq != 0 {
 		t.logChange(seq, columns.MessageChange{Changes: []bridge.MessageField{bridge.ChangedPoll}, Voters: []int64{t.EnsurePerson(f.Voter).ID}})
 	}

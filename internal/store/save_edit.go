@@ -152,7 +152,7 @@ func (t editTx) saveUpload(f bridge.Edit, m target, found bool) {
 }
 
 // replaceFile puts the file of an upload into the message. A caption that was
-// edited, or that came with the first picture alone, stays.
+// edited, or that was received with the first picture only, stays.
 func (t editTx) replaceFile(f bridge.Edit) {
 	m, found := t.findMessage(f.Chat, f.Target)
 	if !found || m.deleted != 0 {
@@ -190,7 +190,7 @@ func (t editTx) storedAs(m bridge.Message, c chatRow, sender people.Person) (seq
 	return seq
 }
 
-// joinAlbumLate makes an upload that came before its picture a part of the picture's album.
+// joinAlbumLate makes an upload that was received before its picture a part of the picture's album.
 func (t editTx) joinAlbumLate(m bridge.Message, seq int64) {
 	if m.AlbumID == nil {
 		return

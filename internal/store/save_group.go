@@ -123,7 +123,7 @@ func (t groupTx) saveGroupChange(f bridge.GroupChange) {
 
 // replaceMembers reports whether the members have changed.
 func (t groupTx) replaceMembers(chat int64, members []bridge.Participant, changes *bridge.GroupChanges) bool {
-	before := adminsAmong(t.Conn, chat)
+	before := memberRoles(t.Conn, chat)
 	stays := make(map[int64]bool, len(members))
 	changed := false
 	for _, m := range members {

@@ -145,7 +145,7 @@ func (t *writeTx) findMessage(chat bridge.JID, id string) (m target, found bool)
 }
 
 // onDuplicate handles a message that is stored already: the real message of a placeholder, an own message
-// with a later status, or a message that came twice.
+// with a later status, or a message that was received twice.
 func (t *writeTx) onDuplicate(m bridge.Message, sender people.Person) {
 	stored, found := t.findMessage(m.Chat, m.ID)
 	if !found {
@@ -161,7 +161,7 @@ func (t *writeTx) onDuplicate(m bridge.Message, sender people.Person) {
 }
 
 // replacePlaceholder replaces a placeholder by its real message under the same seq. A deletion or an edit
-// that came in the meantime is retained.
+// that was received in the meantime is retained.
 func (t *writeTx) replacePlaceholder(m bridge.Message, stored target, sender people.Person) {
 	if stored.deleted != 0 || stored.fromMe != m.FromMe || !t.couldBeOne(stored.sender, sender) {
 		return

@@ -48,7 +48,7 @@ type Options struct {
 	Watch *dbfile.Watch  // of the data directory; nil for one of the store's own
 	// WithoutQuote returns a message's protobuf without the copy of the message that it quotes.
 	WithoutQuote func(raw []byte) []byte
-	// MergeEdit returns a message's protobuf with the caption of an edit that came without the file.
+	// MergeEdit returns a message's protobuf with the caption of an edit that has no file.
 	// It reports false if the message cannot have a caption. If MergeEdit is nil, protobufs stay unchanged.
 	MergeEdit func(original, edit []byte) (merged []byte, ok bool)
 	// Open decrypts a change with the secret of its message. senders and authors are the JIDs of the
@@ -162,14 +162,6 @@ func (s *Store) Changed() <-chan struct{} {
 	s.waking.Lock()
 	defer s.waking.Unlock()
 	return s.changed
-}
-
-// notify sends to a channel with a buffer of one.
-func notify(c chan struct{}) {
-	select {
-	case c <- struct{}{}:
-	default: // the receiver is awake, or will be
-	}
 }
 
 // Clock returns the clock by which data expires.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"bridged/internal/bridge"
 	"bridged/internal/sqlite"
 	"bridged/internal/store/people"
 	"bridged/internal/store/read"
@@ -147,7 +148,7 @@ func (s *Store) publish(t *writeTx) {
 	s.index.Committed(t.numbers.seq, len(t.appended) > 0)
 	s.eraser.committed(t)
 	if t.queued {
-		notify(s.queued)
+		bridge.Wake(s.queued)
 	}
 }
 

@@ -22,7 +22,7 @@ const (
 // Length measures how long a file's first audio stream plays.
 func (c *Converter) Length(ctx context.Context, path string) (time.Duration, error) {
 	var heard loudness
-	err := c.run(ctx, &c.sounds, append(input(path), samples...), &heard)
+	err := c.run(ctx, &c.audio, append(input(path), samples...), &heard)
 	return heard.length(), err
 }
 

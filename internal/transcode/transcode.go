@@ -53,7 +53,7 @@ type Options struct {
 // videos at a time, and takes two stills at a time. It is safe for concurrent use.
 type Converter struct {
 	options               Options
-	sounds, films, stills kind
+	audio, videos, stills kind
 }
 
 // New returns a converter.
@@ -104,7 +104,7 @@ func (c *Converter) Voice(ctx context.Context, from, to string) ([]byte, error) 
 	var heard loudness
 	args := append(input(from), "-map", "0:a:0", "-ac", "1", "-ar", "48000", "-c:a", "libopus", "-b:a", "32k", "-application", "voip")
 	args = append(append(args, c.output("ogg", to)...), samples...)
-	if err := c.run(ctx, &c.sounds, args, &heard); err != nil {
+	if err := c.run(ctx, &c.audio, args, &heard); err != nil {
 		return nil, err
 	}
 	if heard.isEmpty() {
@@ -116,7 +116,7 @@ func (c *Converter) Voice(ctx context.Context, from, to string) ([]byte, error) 
 // Waveform returns the waveform of a file's first audio stream.
 func (c *Converter) Waveform(ctx context.Context, path string) ([]byte, error) {
 	var heard loudness
-	err := c.run(ctx, &c.sounds, append(input(path), samples...), &heard)
+	err := c.run(ctx, &c.audio, append(input(path), samples...), &heard)
 	return heard.bars(), err
 }
 
@@ -137,7 +137,7 @@ const coded = ",format=yuv420p"
 // an empty file.
 func (c *Converter) Video(ctx context.Context, from, to string) error {
 	args := append(input(from), "-map", "0:V:0", "-map", "0:a:0?", "-vf", scaled(largestSide)+coded, "-c:a", "aac", "-b:a", "96k", "-ac", "2", "-ar", "44100")
-	return c.film(ctx, args, to)
+	return c.encodeVideo(ctx, args, to)
 }
 
 // onWhite is the filter that replaces transparency by white.
@@ -145,13 +145,13 @@ const onWhite = ",format=rgba,split[above][below];[below]lutrgb=r=255:g=255:b=25
 
 // GIF converts an animated GIF to MP4 with H.264, without sound, in an empty file.
 func (c *Converter) GIF(ctx context.Context, from, to string) error {
-	return c.film(ctx, append(input(from), "-map", "0:v:0", "-vf", scaled(largestSide)+onWhite+coded), to)
+	return c.encodeVideo(ctx, append(input(from), "-map", "0:v:0", "-vf", scaled(largestSide)+onWhite+coded), to)
 }
 
-// film encodes a video as H.264 in MP4.
-func (c *Converter) film(ctx context.Context, args []string, to string) error {
+// encodeVideo encodes a video as H.264 in MP4.
+func (c *Converter) encodeVideo(ctx context.Context, args []string, to string) error {
 	args = append(args, "-c:v", "libx264", "-preset", "veryfast", "-crf", "26", "-maxrate", "2500k", "-bufsize", "5000k", "-profile:v", "high", "-movflags", "+faststart")
-	return c.make(ctx, &c.films, append(args, c.output("mp4", to)...), to)
+	return c.make(ctx, &c.videos, append(args, c.output("mp4", to)...), to)
 }
 
 // check refuses a file that has reached the largest size, at which ffmpeg stops.

@@ -59,7 +59,7 @@ func realOne(t *testing.T) (c *Converter, makes func(name string, args ...string
 	}
 }
 
-// fake returns a converter whose ffmpeg is a script. Of films, $out is the file that it makes.
+// fake returns a converter whose ffmpeg is a script. Of videos, $out is the file that it makes.
 func fake(t *testing.T, script string) *Converter {
 	t.Helper()
 	if runtime.GOOS != "linux" {
@@ -275,7 +275,7 @@ func allEnd(t *testing.T, pids []string) {
 
 func TestConverter_WhatHangsIsKilledWithItsChildren(t *testing.T) {
 	c, pids := hanging(t)
-	c.films.time = 3 * time.Second
+	c.videos.time = 3 * time.Second
 	err := c.Video(t.Context(), "in", empty(t))
 	if bridge.CodeOf(err) != bridge.CodeUnsupportedMedia || !strings.Contains(err.Error(), "longer than 3s") {
 		t.Error(err)
@@ -320,7 +320,7 @@ func TestConverter_TokenTreesTakeTurns(t *testing.T) {
 		}()
 	}
 	<-refused
-	c.films.time = time.Millisecond
+	c.videos.time = time.Millisecond
 	if err := c.Video(ctx, "in", "out"); bridge.CodeOf(err) != bridge.CodeUnsupportedMedia || !strings.Contains(err.Error(), "takes longer") {
 		t.Errorf("of BRIDGE_TOKEN: %v", err)
 	}
@@ -364,7 +364,7 @@ func TestConverter_FailuresOfPrograms(t *testing.T) {
 		})
 	}
 	endless := fake(t, "cat /dev/zero")
-	endless.sounds.time = time.Second
+	endless.audio.time = time.Second
 	if _, err := endless.Waveform(t.Context(), "in"); bridge.CodeOf(err) != bridge.CodeUnsupportedMedia {
 		t.Errorf("an endless sound: %v", err)
 	}

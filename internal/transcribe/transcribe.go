@@ -29,7 +29,7 @@ type Options struct {
 	URL      *url.URL // base of the service's URLs
 	Key      string   // sent as a bearer token; "" for none
 	Model    string   // "" for the service's default
-	Language string   // that is spoken, by its ISO 639 code; "" for any
+	Language string   // ISO 639 code of the spoken language; "" for any
 	// PerMonth limits the audio that is sent to the service in a month (UTC); 0 means no limit.
 	PerMonth time.Duration
 
@@ -59,7 +59,7 @@ func New(o Options) *Transcriber {
 	return &Transcriber{
 		o: o, service: newService(o), pause: pauseAfter, rest: restAfter,
 		results: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "bridged_transcription_tries_total", Help: "Tries to make a transcript: done, failed, or given up for good.",
+			Name: "bridged_transcription_tries_total", Help: "Attempts to make a transcript: done, failed, or given up.",
 		}, []string{"result"}),
 	}
 }
@@ -97,7 +97,7 @@ func (t *Transcriber) Run(ctx context.Context) {
 // transcribe.
 const idle = time.Hour
 
-// await waits until there is more to transcribe, for most at most.
+// await waits until there is more to transcribe, but no longer than most.
 func (t *Transcriber) await(ctx context.Context, most time.Duration) {
 	late := time.NewTimer(min(most, idle))
 	defer late.Stop()
@@ -129,7 +129,7 @@ func (t *Transcriber) next(ctx context.Context) (wait time.Duration, err error) 
 	case job == nil:
 		return wait, nil
 	case job.Tries > mostTries: // the program was killed during the last attempt
-		return 0, t.giveUp(ctx, *job, "the bridge was killed during the last try", t.o.Log.With().Str("msg_id", job.MsgID).Logger())
+		return 0, t.giveUp(ctx, *job, "the bridge was killed during the last attempt", t.o.Log.With().Str("msg_id", job.MsgID).Logger())
 	}
 	m, err := t.o.Store.Message(ctx, job.Chat, job.MsgID)
 	if bridge.CodeOf(err) == bridge.CodeNotFound {
@@ -200,7 +200,7 @@ func (t *Transcriber) try(ctx context.Context, job settings.Transcription, m bri
 const (
 	longest    = 2 * time.Hour   // longest note that is transcribed
 	longNote   = bridge.LongNote // longest note that may use all of the month's minutes
-	longShare  = 4               // longer notes may use one part in this many of the month's minutes
+	longQuota  = 4               // longer notes may use a quarter of the month's minutes
 	triesOfOne = 2               // attempts for a long note if the service takes too long
 )
 
@@ -231,7 +231,7 @@ func (t *Transcriber) count(ctx context.Context, job settings.Transcription, s r
 		return final(bridge.Invalid("it is longer than %v", longest))
 	case month > 0 && s.length > month:
 		return final(bridge.Invalid("it is longer than a month's minutes (TRANSCRIBE_MINUTES)"))
-	case month > 0 && s.length > max(month/longShare, longNote):
+	case month > 0 && s.length > max(month/longQuota, longNote):
 		return final(bridge.Invalid("it is longer than a quarter of a month's minutes (TRANSCRIBE_MINUTES)"))
 	}
 	counted, err := t.o.Store.CountTranscribed(ctx, job.Chat, s.length, t.limits(job))
@@ -297,8 +297,8 @@ func (t *Transcriber) giveUp(ctx context.Context, job settings.Transcription, wh
 // of the transcript.
 type failure struct {
 	sentence  string
-	isService bool          // any message would fail
-	isFinal   bool          // it would fail again
+	isService bool          // the service fails, with any message
+	isFinal   bool          // another attempt would fail, too
 	notMade   bool          // no attempt was made
 	isFree    bool          // the audio was not sent, or the service has refused it
 	isSlow    bool          // the service took too long

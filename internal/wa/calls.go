@@ -76,10 +76,7 @@ func (m *Manager) missCalls(ctx context.Context, ringing time.Duration) bool {
 func (m *Manager) noteRinging(facts []bridge.Fact) {
 	for _, fact := range facts {
 		if _, is := fact.(bridge.Call); is {
-			select {
-			case m.rang <- struct{}{}:
-			default:
-			}
+			bridge.Wake(m.rang)
 		}
 	}
 }

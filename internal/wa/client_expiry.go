@@ -109,12 +109,7 @@ func (m *Manager) noteExpiry(at time.Time, version string) {
 	m.showExpiry()
 }
 
-func (m *Manager) wakeRenewal() {
-	select {
-	case m.expiry.wake <- struct{}{}:
-	default:
-	}
-}
+func (m *Manager) wakeRenewal() { bridge.Wake(m.expiry.wake) }
 
 // showExpiry shows an announced expiry in the status while the account is open, until a newer
 // version is used.

@@ -23,13 +23,13 @@ const (
 	storageCheck = 2 * time.Second
 )
 
-// connection holds a paired link connected.
+// connection keeps a paired link connected.
 type connection struct {
 	supervisor
 	lostAt       time.Time // when the account was last open, or when the session started
 	openAt       time.Time // when it became open
 	phoneChecked time.Time // when the phone's absence was last checked
-	ending       string    // why the session is over, while its keys cannot be wiped
+	ending       string    // why the session has ended; set while its keys cannot be wiped
 }
 
 func (m *Manager) runConnected(ctx context.Context, device *session.Device) {
@@ -61,7 +61,8 @@ func (s *connection) onTimer() bool {
 	return false
 }
 
-// tryConnect starts a dial, unless the storage, the owner or the lease forbid it.
+// tryConnect starts a dial unless the storage fails, the session belongs to another account, or another
+// process holds the lease.
 func (s *connection) tryConnect() {
 	if err := s.m.opts.Watch.Check(); err != nil {
 		s.suspend(err, reasonOf(err))
@@ -128,7 +129,7 @@ func (s *connection) checkStorage() {
 	}
 }
 
-// suspend stays unconnected because of the storage and tries again soon.
+// suspend shows that the storage prevents a connection, and schedules the next attempt.
 func (s *connection) suspend(cause error, sentence string) {
 	s.m.log.Error().Err(cause).Dur("retry_in", storageCheck).Msg("not connecting because of the storage")
 	s.lost()
@@ -147,7 +148,7 @@ func (s *connection) foreign(ctx context.Context) (string, error) {
 	if !known || owner.SameAccount(bridge.Owner{PN: pn, LID: lid}) {
 		return "", nil
 	}
-	return "the session is of another account than the stored messages: restore the session that belongs to them, or log out and pair that account", nil
+	return "the session belongs to another account than the stored messages: restore the session that belongs to them, or log out and pair that account", nil
 }
 
 func (s *connection) onDialled(err error) {
@@ -180,7 +181,7 @@ func (s *connection) nextPause() time.Duration {
 }
 
 // lost records that the account is not open any more. A connection that did not last counts as a
-// failed attempt, so that an unstable line is dialled with pauses.
+// failed attempt, so that there are pauses between attempts on an unstable line.
 func (s *connection) lost() {
 	if s.phase != phaseOpen {
 		return

@@ -22,8 +22,8 @@ const (
 	nextQRLife  = 20 * time.Second
 	// codeTimeout limits the wait for a socket's QR codes.
 	codeTimeout = 30 * time.Second
-	// codelessSockets is the number of consecutive sockets without codes after which the network is
-	// taken to refuse codes.
+	// codelessSockets is the number of consecutive sockets without codes after which the status says
+	// that the network refuses codes.
 	codelessSockets = 2
 	// longestCodeless limits the pauses between sockets without codes.
 	longestCodeless = time.Minute
@@ -31,11 +31,11 @@ const (
 	afterPairing = 10 * time.Second
 )
 
-// pairing holds an unpaired link open and renews its codes while callers request them.
+// pairing keeps an unpaired link open and renews its codes while callers request them.
 type pairing struct {
 	supervisor
 	asked   atomic.Bool // a notice says that codes are requested
-	unasked int         // sockets since codes were requested
+	unasked int         // sockets since codes were last requested
 	offered bool        // codes were offered since the last dial
 	closed  int         // consecutive sockets without codes
 	relogin bool        // the network wants the paired client to log in
@@ -70,7 +70,7 @@ func (p *pairing) onTimer() bool {
 			p.noCodes()
 			return false
 		}
-		if left := socketLife + dialTimeout - age; left > 0 { // no requested code lives longer
+		if left := socketLife + dialTimeout - age; left > 0 { // codes of this socket may still be valid
 			p.timer.Reset(left)
 			return false
 		}

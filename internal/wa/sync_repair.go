@@ -62,12 +62,7 @@ func (r *syncRepair) missKey() {
 }
 
 // wake makes run check, after a failure and after a login.
-func (r *syncRepair) wake() {
-	select {
-	case r.notify <- struct{}{}:
-	default:
-	}
-}
+func (r *syncRepair) wake() { bridge.Wake(r.notify) }
 
 func (r *syncRepair) take() (failed map[appstate.WAPatchName]bool, behind bool) {
 	r.mu.Lock()

@@ -36,9 +36,9 @@ func (a *attempt) isOutdated(now bridge.Webhook) bool {
 	return isElsewhere(w, now) || !isWanted
 }
 
-// room returns how many posts may begin now. If it returns 0, it also returns after how long it has to be
+// allowed returns how many posts may begin now. If it returns 0, it also returns after how long it has to be
 // called again if no post ends before.
-func (w *worker) room(now time.Time) (posts int, wait time.Duration) {
+func (w *worker) allowed(now time.Time) (posts int, wait time.Duration) {
 	quick, oldest := 0, now
 	for _, a := range w.underWay {
 		if a.isProbe && w.outage.isDown() || a.EventType == bridge.EventReset && w.refused < resetTries {

@@ -9,7 +9,7 @@
 //     due. It remembers the posts under way, whether the receiver is down, and how long a delivery
 //     has been tried. After a post it stores the outcome before it asks again.
 //   - A try reads the settings and the event in one snapshot just before it posts. It does not post if
-//     two chats have become one, or events have left the log, since the table was asked.
+//     two chats were merged, or events have left the log, since the table was asked.
 //   - A change of the settings cancels posts to an old address or with an old secret. They are posted
 //     again with the new settings.
 //   - When the program stops, posts under way get a short time, then they are cancelled and the
@@ -71,7 +71,7 @@ type Dispatcher struct {
 	formats    map[bridge.WebhookFormat]format.Format
 	own        func() format.Account
 	openFile   format.Opener
-	wall       func() time.Time // may jump, unlike time.Now; tests change it
+	wall       func() time.Time // the wall clock, which may jump; tests replace it
 
 	attempts *prometheus.CounterVec // by outcome
 
@@ -181,10 +181,7 @@ func (d *Dispatcher) notify(id int64, isRetry bool) {
 			w.asked.Store(true)
 		}
 	}
-	select {
-	case signal <- struct{}{}:
-	default:
-	}
+	bridge.Wake(signal)
 }
 
 func (d *Dispatcher) closeIdle() {

@@ -106,7 +106,7 @@ func (w *worker) step(ctx context.Context) (time.Duration, error) {
 			return 0, err
 		}
 	}
-	posts, wait := w.room(time.Now())
+	posts, wait := w.allowed(time.Now())
 	q := settings.DueQuery{Webhook: w.id, New: posts, Latest: bridge.At(w.d.wall().Add(longestWait))}
 	if posts > 0 {
 		q.Failed = parallelFailed

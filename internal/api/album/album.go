@@ -39,7 +39,7 @@ type Item struct {
 // part is a file of the form.
 type part struct {
 	file              *media.Received
-	name, contentType string // on its sender's device
+	name, contentType string // as the form has them
 }
 
 func (i Item) request() media.Request {
@@ -63,7 +63,7 @@ const (
 func (r *Request) IsForm() bool { return r.batch != nil }
 
 // ReadForm reads a form while it is received: first the fields, then the files. It returns an empty request
-// if the body is no form.
+// if the body is not a form.
 func ReadForm(w http.ResponseWriter, r *http.Request, p *media.Preparer, bodies front.Bodies) (*Request, error) {
 	if !strings.HasPrefix(r.Header.Get("Content-Type"), "multipart/") {
 		return new(Request), nil
@@ -76,7 +76,7 @@ func ReadForm(w http.ResponseWriter, r *http.Request, p *media.Preparer, bodies 
 	form.Most = mostParts
 	req := &Request{parts: make(map[string]part)}
 	req.batch = p.NewBatch(media.Incoming{Declared: form.Length, Tree: form.Sender, Cancel: form.Stop})
-	err := form.Each(w, r, func(from *multipart.Part) error { return req.take(r.Context(), p, &form, bodies, from) })
+	err := form.Each(w, r, func(from *multipart.Part) error { return req.receive(r.Context(), p, &form, bodies, from) })
 	if err != nil {
 		req.Close()
 		return nil, err
@@ -84,8 +84,8 @@ func ReadForm(w http.ResponseWriter, r *http.Request, p *media.Preparer, bodies 
 	return req, nil
 }
 
-// take takes a field, or a file that the items name.
-func (r *Request) take(ctx context.Context, p *media.Preparer, form *front.Form, bodies front.Bodies, from *multipart.Part) (err error) {
+// receive reads a field, or receives a file that the items name.
+func (r *Request) receive(ctx context.Context, p *media.Preparer, form *front.Form, bodies front.Bodies, from *multipart.Part) (err error) {
 	name := from.FormName()
 	fields := map[string]*string{"jid": &r.JID, "quotedChatJid": &r.QuotedChatJID, "quotedMsgId": &r.QuotedMsgID, "sendAt": &r.SendAt}
 	switch field := fields[name]; {
@@ -126,7 +126,7 @@ func (r *Request) names(name string) bool {
 	return false
 }
 
-// Check returns an error if a request cannot be sent, whatever its files are. It does not use the network.
+// Check returns an error if a request cannot be sent, without looking at its files. It does not use the network.
 func (r *Request) Check(p *media.Preparer) error {
 	if n := len(r.Items); n < bridge.MinAlbum || n > bridge.MaxAlbum {
 		return bridge.Invalid("items must have %d to %d pictures and videos", bridge.MinAlbum, bridge.MaxAlbum)
@@ -135,7 +135,7 @@ func (r *Request) Check(p *media.Preparer) error {
 	for i, item := range r.Items {
 		err := r.checkItem(p, item)
 		if err == nil && item.Part != "" && named[item.Part] {
-			err = bridge.Invalid("part %s is named by another item, too", front.QuotedName(item.Part))
+			err = bridge.Invalid("part %s is named by two items", front.QuotedName(item.Part))
 		}
 		if err != nil {
 			return bridge.Within(fmt.Sprintf("items[%d]", i), err)
@@ -161,8 +161,8 @@ func (r *Request) checkItem(p *media.Preparer, item Item) error {
 	return p.Check(item.request())
 }
 
-// Complete checks a request after its files were received. It returns the bytes to which an Idempotency-Key is
-// bound: the body or, for a form, the fields and the hashes of the files.
+// Complete checks a request after its files were received. It returns the bytes that identify the request for its
+// Idempotency-Key: the body or, for a form, the fields and the hashes of the files.
 func (r *Request) Complete(p *media.Preparer, body []byte) (identity []byte, err error) {
 	if err := r.Check(p); err != nil {
 		return nil, err
@@ -216,7 +216,7 @@ func (r *Request) prepare(ctx context.Context, p *media.Preparer, item Item) (fi
 	return file, cleanup, err
 }
 
-// Prepare prepares the files of an album that is sent later. fits refuses more bytes than may be stored. cleanup removes
+// Prepare prepares the files of an album that is sent later. fits returns an error if so many bytes may not be stored. cleanup removes
 // the files.
 func Prepare(ctx context.Context, items []bridge.AlbumItem, fits func(bytes int64) error) (files bridge.AlbumFiles, cleanup func(), err error) {
 	var cleanups []func()

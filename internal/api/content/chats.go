@@ -8,7 +8,7 @@ import (
 	"bridged/internal/bridge"
 )
 
-// mutedForever is the mutedUntil of a chat that is muted without an end.
+// mutedForever is the mutedUntil of a chat that stays muted until it is unmuted.
 const mutedForever = "forever"
 
 // ChatChange changes the settings of a chat. Omitted fields do not change.
@@ -32,7 +32,7 @@ func (c ChatChange) Patch(chat bridge.JID, now time.Time) (patch bridge.ChatPatc
 	case patch == (bridge.ChatPatch{}):
 		return patch, bridge.Invalid("give at least one of archived, pinned, mutedUntil, unread and disappearingSeconds")
 	case patch.Archived != nil && *patch.Archived && patch.Pinned != nil && *patch.Pinned:
-		return patch, bridge.Invalid("archived and pinned cannot both be true: archiving a chat takes its pin off")
+		return patch, bridge.Invalid("archived and pinned cannot both be true: archiving a chat unpins it")
 	}
 	return patch, checkTimer(chat, c.Expiration)
 }
@@ -64,5 +64,5 @@ func parseMute(value json.RawMessage, now time.Time) (*bridge.Time, error) {
 			return new(bridge.At(until)), nil
 		}
 	}
-	return nil, bridge.Invalid("mutedUntil must be a moment to come, like 2027-01-31T00:00:00Z, or %q, or null to unmute", mutedForever)
+	return nil, bridge.Invalid("mutedUntil must be a time in the future, like 2027-01-31T00:00:00Z, or %q, or null to unmute", mutedForever)
 }

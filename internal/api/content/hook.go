@@ -33,16 +33,16 @@ func (req HookChange) Apply(hook *bridge.Hook) error {
 	}
 	if given := string(hook.Chat); req.ChatJID != nil || given == "" {
 		var err error
-		Set(&given, req.ChatJID)
+		bridge.SetIf(&given, req.ChatJID)
 		if hook.Chat, err = ParseDestination("chatJid", given); err != nil {
 			return err
 		}
 	}
-	Set(&hook.Template, req.Template)
+	bridge.SetIf(&hook.Template, req.Template)
 	if _, err := hooks.Parse(hook.Template); err != nil {
 		return err
 	}
-	Set(&hook.Enabled, req.Enabled)
+	bridge.SetIf(&hook.Enabled, req.Enabled)
 	return req.applySecret(hook)
 }
 
@@ -105,11 +105,4 @@ func (req WebhookChange) Leaks(present bridge.Webhook) bool {
 		after, shown = req.Options.WithSecretsOf(present.Options), *req.Options
 	}
 	return after.VerifyToken != shown.VerifyToken || !maps.Equal(after.Headers, shown.Headers)
-}
-
-// Set sets a field if the request has a value.
-func Set[T any](field, value *T) {
-	if value != nil {
-		*field = *value
-	}
 }

@@ -43,7 +43,7 @@ func ParseExpiry(now time.Time, value *string) (*bridge.Time, error) {
 	}
 	t, err := time.Parse(time.RFC3339, *value)
 	if err != nil || !t.After(now) {
-		return nil, bridge.Invalid("expiresAt must be a moment to come, like 2027-01-31T00:00:00Z, or null for never")
+		return nil, bridge.Invalid("expiresAt must be a time in the future, like 2027-01-31T00:00:00Z, or null for never")
 	}
 	at := bridge.At(t)
 	return &at, nil

@@ -1,9 +1,9 @@
 // Package export writes a whole chat: as JSON Lines, as a page of HTML, or as the text that the apps'
 // "Export chat" makes, alone or in a zip with its files.
 //
-// A chat is read in pages, the oldest messages first, so the memory does not grow with it, and a slow reader holds no
-// transaction of the store. The export has the messages that were stored when it began, each once, and as it is when its
-// page is read: an edit or a deletion in the meantime may be part of it.
+// A chat is read in pages, the oldest messages first, so memory does not grow with its length, and no transaction of the
+// store is open while a slow reader receives a page. The export has the messages that were stored when it began, each once, and as it is when its
+// page is read, with edits and deletions until then.
 package export
 
 import (
@@ -63,7 +63,7 @@ const (
 	MaxFiles = chatexport.MaxEntries - 1
 	// maxNames limits the names that are remembered.
 	maxNames = 4096
-	// maxWaits limits how long an export waits for files that cannot be downloaded, and laterWait for each file after that.
+	// maxWaits limits how long an export waits for files that cannot be downloaded, and laterWait the wait for each file after that.
 	maxWaits  = 5 * time.Minute
 	laterWait = 5 * time.Second
 )

@@ -24,7 +24,7 @@ func (j *jsonLines) message(m *bridge.Message, _, file string) error {
 		File    **string   `json:"file,omitempty"`
 	}{ChatJID: m.Chat}
 	if j.withFiles {
-		head.File = new(pointer(file))
+		head.File = new(bridge.OrNil(file))
 	}
 	line, err := bridge.EncodeJSON(head)
 	if err != nil {
@@ -37,14 +37,6 @@ func (j *jsonLines) message(m *bridge.Message, _, file string) error {
 	j.line[len(line)-1] = ',' // instead of the beginning of an object
 	_, err = j.to.Write(append(j.line, '\n'))
 	return err
-}
-
-// pointer returns nil for an empty text.
-func pointer(text string) *string {
-	if text == "" {
-		return nil
-	}
-	return &text
 }
 
 func (j *jsonLines) end() error { return nil }

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"bridged/internal/bridge"
 	"bridged/internal/intake"
 )
 
@@ -168,10 +169,7 @@ func (c *Connections) remove(conn *conn) {
 	g := conn.group
 	g.open--
 	if g == &c.unauthenticated.group {
-		select {
-		case c.freed <- struct{}{}:
-		default:
-		}
+		bridge.Wake(c.freed)
 		return
 	}
 	c.known.open--

@@ -25,8 +25,8 @@ func LogFailure(r *http.Request, status int, code bridge.Code, err error) {
 	event.Str("error", bridge.Redact(err.Error())).Int("status", status).Msg("request failed")
 }
 
-// Begun reports whether the header of the answer was written. The writer of the access log knows, which
-// may be inside others.
+// Begun reports whether the header of the answer was written. It asks the writer of the access log, which
+// other writers may wrap.
 func Begun(w http.ResponseWriter) bool {
 	for {
 		if logged, ok := w.(interface{ Status() int }); ok {
@@ -51,7 +51,7 @@ func BeginAnswer(w http.ResponseWriter, status int, contentType string, length i
 	w.WriteHeader(status)
 }
 
-// WritePiece writes a piece of an answer, and reports whether the caller still reads.
+// WritePiece writes a piece of an answer, and reports whether that succeeded.
 func WritePiece(w http.ResponseWriter, r *http.Request, piece []byte) bool {
 	_, err := w.Write(piece)
 	if err != nil {

@@ -24,8 +24,8 @@ type Live struct {
 // typist is a person in a chat.
 type typist struct{ chat, person bridge.JID }
 
-// typed is the last event of a typist. Its timer pauses the typist, since the apps do not
-// always report a pause.
+// typed is the last event of a typist. Its timer reports a pause, because the apps do not
+// always do so.
 type typed struct {
 	event bridge.LiveEvent
 	ends  *time.Timer
@@ -43,7 +43,7 @@ func (l *Live) NoteImport(chat bridge.JID, is bridge.ImportProgress) {
 	l.send(l.event(bridge.EventImport, chat, nil, &is))
 }
 
-// event returns an event of now.
+// event returns an event with the current time.
 func (l *Live) event(kind bridge.EventType, chat bridge.JID, typing *bridge.Typing, progress *bridge.ImportProgress) bridge.LiveEvent {
 	return bridge.LiveEvent{Type: kind, At: bridge.At(l.now()), ChatJID: chat, Typing: typing, Import: progress}
 }
@@ -80,12 +80,12 @@ func (l *Live) note(who typist, state bridge.TypingState) {
 	if state == bridge.TypingPaused {
 		return
 	}
-	is := &typed{event: event}
-	is.ends = time.AfterFunc(bridge.TypingTime, func() { l.expire(who, is) })
-	l.active[who] = is
+	now := &typed{event: event}
+	now.ends = time.AfterFunc(bridge.TypingTime, func() { l.expire(who, now) })
+	l.active[who] = now
 }
 
-// expire pauses a typist, unless there was a newer event.
+// expire reports that a typist has paused, unless there was a newer event.
 func (l *Live) expire(who typist, was *typed) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -107,8 +107,8 @@ func (l *Live) open() *liveReader {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.readers[r] = true
-	for _, is := range l.active {
-		r.add(is.event)
+	for _, last := range l.active {
+		r.add(last.event)
 	}
 	return r
 }
@@ -129,10 +129,7 @@ func (r *liveReader) add(event bridge.LiveEvent) {
 		return event.Typing != nil && old.Typing.SenderJID == event.Typing.SenderJID || event.Import != nil && old.Import.ID == event.Import.ID
 	})
 	r.pending = append(r.pending, event)
-	select {
-	case r.wake <- struct{}{}:
-	default:
-	}
+	bridge.Wake(r.wake)
 }
 
 // news returns a channel that can be received from when there are events; nil if r is nil.

@@ -17,7 +17,7 @@ const (
 // groupContact returns a group's id as a contact, or "" for an old group, whose id has a dash.
 func groupContact(group bridge.JID) string {
 	rest, hasPrefix := strings.CutPrefix(group.User(), groupPrefix)
-	if digits := contactPrefix + rest; hasPrefix && len(digits) == contactDigits && isDigits(rest) {
+	if digits := contactPrefix + rest; hasPrefix && len(digits) == contactDigits && bridge.IsDigits(rest) {
 		return digits
 	}
 	return ""
@@ -29,7 +29,7 @@ func ContactID(chat bridge.JID) string {
 	switch {
 	case chat.IsGroup():
 		return groupContact(chat)
-	case chat.Server() != bridge.ServerUser && !chat.IsLID(), !isDigits(chat.User()), len(chat.User()) > contactDigits:
+	case chat.Server() != bridge.ServerUser && !chat.IsLID(), !bridge.IsDigits(chat.User()), len(chat.User()) > contactDigits:
 		return ""
 	}
 	return chat.User()
@@ -39,13 +39,11 @@ func ContactID(chat bridge.JID) string {
 func groupOf(digits string) bridge.JID {
 	digits = strings.TrimPrefix(digits, "+")
 	rest, hasPrefix := strings.CutPrefix(digits, contactPrefix)
-	if !hasPrefix || len(digits) != contactDigits || !isDigits(rest) {
+	if !hasPrefix || len(digits) != contactDigits || !bridge.IsDigits(rest) {
 		return ""
 	}
 	return bridge.JID(groupPrefix + rest + "@" + bridge.ServerGroup)
 }
-
-func isDigits(s string) bool { return strings.Trim(s, "0123456789") == "" }
 
 // contactID returns the id of a recipient in the form that the caller used.
 func contactID(to string, chat bridge.JID) string {

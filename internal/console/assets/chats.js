@@ -98,7 +98,7 @@ async function renewRows(jids) {
 // comesBefore reports whether a row is above another one: pinned chats first, then the newest message.
 const comesBefore = (a, b) => ("pinned" in a.dataset) === ("pinned" in b.dataset) ? Number(a.dataset.at) > Number(b.dataset.at) : "pinned" in a.dataset;
 
-// takeRow replaces or inserts a row. One that would be below the last of a list that goes on is left out.
+// takeRow replaces or inserts a row. It leaves out a row that belongs after the last one while the list has more pages.
 function takeRow(item) {
   source.set(item, item.innerHTML);
   const rows = items(list), focused = document.activeElement;

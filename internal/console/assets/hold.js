@@ -1,6 +1,6 @@
 // A long press opens a menu. The click after it is ignored.
 
-const delay = 450; // ms; browsers have their own menu a little later
+const delay = 450; // ms; browsers open their own menu a little later
 let resting, held;
 
 function leave() {
@@ -8,7 +8,7 @@ function leave() {
   resting = undefined;
 }
 
-// onHold calls act with the result of choose for the point of a long press in a box.
+// onHold calls act after a long press in a box, with the result of choose for the pressed element.
 export function onHold(box, choose, act) {
   box.addEventListener("pointerdown", (event) => {
     held = false;

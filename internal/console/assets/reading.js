@@ -38,7 +38,7 @@ async function look() {
   await mark().catch(() => (failed = true));
 }
 
-// lookAgain also repeats what failed.
+// lookAgain looks again, also at a chat that could not be marked.
 function lookAgain() {
   if (failed) tried = undefined;
   failed = false;
@@ -93,8 +93,8 @@ const pause = 300; // ms between two chats, so that the network gets no flood of
 
 const count = (number) => (number === 1 ? "1 chat" : `${number} chats`);
 
-// markAll marks chats one after the other until the dialog is closed. It returns how many it marked; an error that ends
-// it has that number, too.
+// markAll marks chats one after the other until the dialog is closed. It returns how many it marked. An error
+// has that number as marked.
 async function markAll(chats, dialog, bar) {
   let marked = 0;
   for (const jid of chats) {

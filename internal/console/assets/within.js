@@ -7,9 +7,9 @@ const box = bar && find("input", bar);
 const status = bar && find("[role=status]", bar);
 const older = bar && find("[data-older-hit]", bar), newer = bar && find("[data-newer-hit]", bar);
 let hits = { words: "", ids: [], more: "", fold: "" };
-let at = -1; // of the shown result, the newest is the first
+let at = -1; // index of the shown result; the newest has 0
 
-// remember lets the search survive a look elsewhere and Back.
+// remember stores the search in the history, so that Back returns to it.
 function remember() {
   const rest = { ...history.state };
   delete rest.within;
@@ -51,7 +51,7 @@ const look = (id) => attempt(async () => {
   const words = box.value.trim();
   if (words === hits.words && !id) return;
   hits = [...words].length < 2 ? { words: "", ids: [], more: "" } : await read(words);
-  if (box.value.trim() !== words) return; // typed on
+  if (box.value.trim() !== words) return; // the visitor has typed more
   at = -1;
   draw();
   remember();

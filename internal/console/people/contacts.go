@@ -162,14 +162,7 @@ func SetTimer(req *frame.Request) error {
 		return frame.Refused(http.StatusBadRequest, "Something is missing in the form. Reload the page, then try again.")
 	}
 	err = req.API.UpdateChat(req.Context(), req.Chat, client.ChatChange{Expiration: new(uint32(seconds))}, req.Key())
-	if err == nil {
-		return req.Done(err, "Saved", view.PersonPath(req.Chat))
-	}
-	f, status, err := faultOf(req, "timer", err)
-	if err != nil {
-		return err
-	}
-	return showPersonPage(req, status, f)
+	return personDone(req, err, "timer", "Saved")
 }
 
 // BlockPerson blocks or unblocks a person. The form shows a refusal.
@@ -179,14 +172,7 @@ func BlockPerson(req *frame.Request) error {
 		change, text = req.API.Unblock, "Unblocked"
 	}
 	err := change(ctx, req.Chat, req.Key())
-	if err == nil {
-		return req.Done(err, text, view.PersonPath(req.Chat))
-	}
-	f, status, err := faultOf(req, "block", err)
-	if err != nil {
-		return err
-	}
-	return showPersonPage(req, status, f)
+	return personDone(req, err, "block", text)
 }
 
 // SavePerson saves a person's name in the address book, or removes the person from it if the name is empty.
@@ -197,10 +183,15 @@ func SavePerson(req *frame.Request) error {
 		text = "Removed from your contacts"
 	}
 	err := req.API.SaveName(req.Context(), req.Chat, bridge.ContactName{Full: name}, req.Key())
+	return personDone(req, err, "name", text)
+}
+
+// personDone ends an action on a person's page. The form shows a refusal.
+func personDone(req *frame.Request, err error, form, text string) error {
 	if err == nil {
-		return req.Done(err, text, view.PersonPath(req.Chat))
+		return req.Done(nil, text, view.PersonPath(req.Chat))
 	}
-	f, status, err := faultOf(req, "name", err)
+	f, status, err := faultOf(req, form, err)
 	if err != nil {
 		return err
 	}

@@ -86,11 +86,11 @@ func showGroupPage(req *frame.Request, status int, f fault, typed bridge.GroupPa
 		return err
 	}
 	page := groupPage{
-		Chat: detail.JID, Name: detail.Stored.Name, Group: detail.Stored.Group, Timers: timers, Fault: f,
+		Chat: detail.JID, Name: detail.Stored.Name, Group: detail.Latest(), Timers: timers, Fault: f,
 		Picture: pictureVersion(detail.Stored), Key: frame.NewKey(), Q: strings.TrimSpace(query.Get("q")), Curl: req.Curl("GET", "/api/groups/"+detail.JID.Escaped(), nil),
 	}
 	if detail.Live != nil {
-		page.Live, page.Name, page.Group = true, detail.Live.Name, *detail.Live
+		page.Live, page.Name = true, detail.Live.Name
 	}
 	page.Form = patched(page.Group, typed)
 	page.permit(req, me)
@@ -205,20 +205,14 @@ func (p *groupPage) ask(req *frame.Request, link bool) (err error) {
 
 // patched returns a group with the values of a refused form.
 func patched(g bridge.Group, patch bridge.GroupPatch) bridge.Group {
-	set(&g.Name, patch.Name)
-	set(&g.Topic, patch.Topic)
-	set(&g.IsAnnounce, patch.IsAnnounce)
-	set(&g.IsLocked, patch.IsLocked)
-	set(&g.JoinApproval, patch.JoinApproval)
-	set(&g.Expiration, patch.Disappearing)
-	set(&g.MemberAddMode, patch.MemberAddMode)
+	bridge.SetIf(&g.Name, patch.Name)
+	bridge.SetIf(&g.Topic, patch.Topic)
+	bridge.SetIf(&g.IsAnnounce, patch.IsAnnounce)
+	bridge.SetIf(&g.IsLocked, patch.IsLocked)
+	bridge.SetIf(&g.JoinApproval, patch.JoinApproval)
+	bridge.SetIf(&g.Expiration, patch.Disappearing)
+	bridge.SetIf(&g.MemberAddMode, patch.MemberAddMode)
 	return g
-}
-
-func set[T any](field, value *T) {
-	if value != nil {
-		*field = *value
-	}
 }
 
 // patchOf reads the changes of a form. Missing fields change nothing.
@@ -355,10 +349,7 @@ func showAddForm(req *frame.Request, status int, form url.Values, f fault) error
 	if err != nil {
 		return err
 	}
-	group := detail.Stored.Group
-	if detail.Live != nil {
-		group = *detail.Live
-	}
+	group := detail.Latest()
 	members := make([]bridge.JID, len(group.Participants))
 	for i, m := range group.Participants {
 		members[i] = m.JID

@@ -37,7 +37,7 @@ func showInvite(req *frame.Request, status int, f fault) error {
 		return err
 	}
 	page := invitePage{
-		Group: group, Name: cmp.Or(group.Name, "Group without a name"), Joins: makesGroups(req), Path: view.Root + "/invite/" + code, Key: frame.NewKey(), Fault: f,
+		Group: group, Name: cmp.Or(group.Name, "Group without a name"), Joins: mayCreateGroups(req), Path: view.Root + "/invite/" + code, Key: frame.NewKey(), Fault: f,
 		Curl: req.Curl("GET", "/api/groups/invites/"+code, nil),
 	}
 	if group.OwnerJID != "" {

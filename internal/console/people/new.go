@@ -28,7 +28,7 @@ type newChatPage struct {
 // after Enter) to its chat, and from the invite link of a group to its page.
 func ShowNewChat(req *frame.Request) error {
 	query := req.URL.Query()
-	page := newChatPage{Q: strings.TrimSpace(query.Get("q")), Groups: makesGroups(req), Curl: req.Curl("POST", "/api/contacts/check", map[string][]string{"phones": {"+1 555 123 4567"}})}
+	page := newChatPage{Q: strings.TrimSpace(query.Get("q")), Groups: mayCreateGroups(req), Curl: req.Curl("POST", "/api/contacts/check", map[string][]string{"phones": {"+1 555 123 4567"}})}
 	number := strings.TrimSpace(query.Get("phone"))
 	page.Q = cmp.Or(page.Q, number)
 	if page.Invite = view.InvitePath(page.Q); page.Invite != "" && query.Has("go") {
@@ -75,8 +75,8 @@ func chatWith(req *frame.Request, phone string) (bridge.JID, error) {
 	return check.JID, err
 }
 
-// makesGroups reports whether the visitor may create groups.
-func makesGroups(req *frame.Request) bool { return req.Sends() && req.Token.Chats == nil }
+// mayCreateGroups reports whether the visitor may create groups.
+func mayCreateGroups(req *frame.Request) bool { return req.Sends() && req.Token.Chats == nil }
 
 type newGroupPage struct {
 	Name  string
@@ -124,7 +124,7 @@ func pick(req *frame.Request, form url.Values, without ...bridge.JID) (p picker,
 
 // ShowNewGroup shows the form for a group.
 func ShowNewGroup(req *frame.Request) error {
-	if !makesGroups(req) {
+	if !mayCreateGroups(req) {
 		return frame.ErrNotFound
 	}
 	return showGroupForm(req, http.StatusOK, req.URL.Query(), fault{})

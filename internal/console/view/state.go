@@ -57,7 +57,7 @@ var lastErrors = []struct{ like, text string }{
 	{"bridged cannot ask NATS", "Can’t check whether this account runs on another machine. Retrying…"},
 	{"this data directory is a copy", "These files are a copy, and the account last ran from others. It stays off, so that it isn’t unlinked."},
 	{"this data directory is old", "These files are old, and the account has since run from others. It stays off, so that it isn’t unlinked."},
-	{"the session is of another account", "The link and the stored messages belong to different accounts."},
+	{"the session belongs to another account", "The link and the stored messages belong to different accounts."},
 
 	// Linking.
 	{"unlinked from the phone", "Your phone has unlinked this bridge. Link it again. Your messages are still here."},

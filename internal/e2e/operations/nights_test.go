@@ -130,7 +130,7 @@ func TestNights_OverAFullDisk(t *testing.T) {
 	p.Stop()
 	p.Set("BACKUP_DIR="+dir, "BACKUP_KEEP=1")
 	p.Start()
-	const sentence = "is full: the backup needs 1 MB and 0 MB are free, so make room, or choose another place"
+	const sentence = "is full: the backup needs 1 MB and 0 MB are free, so make room, or choose another directory"
 	var failed []bridge.Event
 	Eventually(t, func() error {
 		if failed = failuresOf(p); len(failed) == 0 {

@@ -36,14 +36,14 @@ func (r Room) Create(create func() (*os.File, error)) (file *os.File, err error)
 }
 
 // Writer returns a writer that makes room and goes on when the disk is full. It fails with [WriteError].
-func (r Room) Writer(w io.Writer) io.Writer { return &roomyWriter{w, r} }
+func (r Room) Writer(w io.Writer) io.Writer { return &freeingWriter{w, r} }
 
-type roomyWriter struct {
+type freeingWriter struct {
 	dst  io.Writer
 	room Room
 }
 
-func (w *roomyWriter) Write(p []byte) (n int, err error) {
+func (w *freeingWriter) Write(p []byte) (n int, err error) {
 	err = w.room.Retry(int64(len(p)), func() error {
 		written, err := w.dst.Write(p[n:])
 		n += written

@@ -65,8 +65,8 @@ func NewThumbnails(o ThumbnailsOptions) (*Thumbnails, error) {
 	return &Thumbnails{opts: o, lru: stored}, nil
 }
 
-// Open returns a thumbnail of a message: its picture scaled down, or else what the sender has put into the message, of
-// a video or of the page that a text links to.
+// Open returns a thumbnail of a message: its picture scaled down, or the thumbnail that the sender has put into the
+// message, of a video or of the page that a text links to.
 //
 // Its errors are [bridge.CodeNoPicture] if there is none, and the error of ctx.
 func (t *Thumbnails) Open(ctx context.Context, files *Cache, m bridge.Message, side ThumbnailSide) (*Picture, error) {
@@ -85,7 +85,7 @@ func (t *Thumbnails) Open(ctx context.Context, files *Cache, m bridge.Message, s
 	return picture, nil
 }
 
-// nameOfThumbnail returns the name of a thumbnail on the disk. The hash that a sender claims does not count.
+// nameOfThumbnail returns the name of a thumbnail on the disk. It does not depend on the hash that the sender claims.
 func nameOfThumbnail(m *bridge.Media, side ThumbnailSide) (string, error) {
 	id := "imported " + hex.EncodeToString(m.Ref.FileSHA256)
 	if !m.Ref.IsImported {
@@ -94,7 +94,7 @@ func nameOfThumbnail(m *bridge.Media, side ThumbnailSide) (string, error) {
 			return "", err
 		}
 		if !isLasting {
-			return "", errors.New("the file cannot be told from others")
+			return "", errors.New("nothing identifies the file")
 		}
 		id = identity
 	}
@@ -144,7 +144,7 @@ func (t *Thumbnails) scale(ctx context.Context, files *Cache, m bridge.Message, 
 	return t.opts.Scale(ctx, file, int(side))
 }
 
-// store stores a thumbnail, unless something was forgotten since the count of changes was read: it could be this file.
+// store stores a thumbnail, unless a file was forgotten since changes was read, because it could be this one.
 func (t *Thumbnails) store(name string, changes uint64, data []byte) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()

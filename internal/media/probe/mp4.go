@@ -23,7 +23,7 @@ const (
 	CodingOpus = "Opus" // in Matroska and WebM
 )
 
-// Plays reports whether all apps play the film: H.264 of eight bits, with AAC or without sound.
+// Plays reports whether all apps play the video: H.264 of eight bits, with AAC or without sound.
 func (m *Movie) Plays() bool {
 	return slices.Contains(m.codings, codingH264) && m.hasOnly(codingH264, CodingAAC)
 }

@@ -139,10 +139,10 @@ func (t *Tx) SaveContact(f bridge.Contact) {
 	}
 	before := t.EnsurePerson(f.JID)
 	p := before
-	set(&p.Name, f.Name)
-	set(&p.PushName, f.PushName)
-	set(&p.BusinessName, f.BusinessName)
-	set(&p.Username, f.Username)
+	bridge.SetIf(&p.Name, f.Name)
+	bridge.SetIf(&p.PushName, f.PushName)
+	bridge.SetIf(&p.BusinessName, f.BusinessName)
+	bridge.SetIf(&p.Username, f.Username)
 	if p == before {
 		return
 	}
@@ -162,12 +162,6 @@ func (t *Tx) takeUsername(p Person) {
 		holder := t.People.Get(id)
 		holder.Username = ""
 		t.SaveNames(holder)
-	}
-}
-
-func set[T any](field *T, value *T) {
-	if value != nil {
-		*field = *value
 	}
 }
 

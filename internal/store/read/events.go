@@ -95,12 +95,12 @@ func (r *Snapshot) events(q EventQuery) EventPage {
 	}
 	entries, next := r.entries(q, page.Next, last)
 	page.Next, page.More = next, next < last
-	room := &pageRoom{most: cmp.Or(q.Bytes, r.s.Tuning.Page)}
-	events, rendered := r.render(entries, room)
-	if room.full {
+	budget := &pageBudget{most: cmp.Or(q.Bytes, r.s.Tuning.Page)}
+	events, rendered := r.render(entries, budget)
+	if budget.full {
 		page.Next, page.More = entries[rendered-1].id, true
 	}
-	page.Events, page.Size = events, room.used
+	page.Events, page.Size = events, budget.used
 	return page
 }
 
@@ -135,7 +135,7 @@ const renderedAtOnce = 32
 
 // render reads the content of entries until the page is full. It also returns how many entries it has
 // looked at.
-func (r *Snapshot) render(entries []entry, room *pageRoom) (events []bridge.Event, rendered int) {
+func (r *Snapshot) render(entries []entry, budget *pageBudget) (events []bridge.Event, rendered int) {
 	events = make([]bridge.Event, 0, len(entries))
 	for some := range slices.Chunk(entries, renderedAtOnce) {
 		messages := r.eventMessages(some)
@@ -143,7 +143,7 @@ func (r *Snapshot) render(entries []entry, room *pageRoom) (events []bridge.Even
 			event := bridge.Event{ID: e.id, Type: e.Event, At: bridge.Millis(e.at)}
 			switch {
 			case !r.addContent(&event, e, messages): // its subject was removed
-			case !room.takes(event.Size()):
+			case !budget.takes(event.Size()):
 				return events, rendered
 			default:
 				events = append(events, event)

@@ -98,7 +98,7 @@ func (s *Reader) GroupsNamed(ctx context.Context, name string) ([]bridge.JID, er
 }
 
 func (s *Reader) JIDs(ctx context.Context, query string, args ...any) ([]bridge.JID, error) {
-	return As(ctx, s, "look up groups", func(r *Snapshot) []bridge.JID { return NotNil(sqlite.List[bridge.JID](r.Conn, query, args...)) })
+	return As(ctx, s, "look up groups", func(r *Snapshot) []bridge.JID { return bridge.NotNil(sqlite.List[bridge.JID](r.Conn, query, args...)) })
 }
 
 // shownChanges returns the changes of a group with the JIDs that the caller may know, or nil.

@@ -60,7 +60,7 @@ func (r *Snapshot) find(jid bridge.JID) (people.Person, bool) {
 	return p, known && r.knows(p)
 }
 
-func keysOf[V any](m map[int64]V) []int64 { return NotNil(slices.Sorted(maps.Keys(m))) }
+func keysOf[V any](m map[int64]V) []int64 { return bridge.NotNil(slices.Sorted(maps.Keys(m))) }
 
 // Outsiders returns the people of a list whom a caller with access to only some chats may not know. It
 // returns nil if only is nil.

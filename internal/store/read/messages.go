@@ -29,7 +29,7 @@ const MessageColumns = `m.seq, m.id, m.from_me, m.sender, m.push_name, m.type, m
 // MessagesOf reads a query of messageColumns and the chat's JID, which is not needed where
 // all are of one chat, with reactions and answers: at most most, and as many as there is
 // room for.
-func (r *Snapshot) MessagesOf(chat bridge.JID, most int, room *pageRoom, query string, args ...any) ([]bridge.Message, []Position) {
+func (r *Snapshot) MessagesOf(chat bridge.JID, most int, budget *pageBudget, query string, args ...any) ([]bridge.Message, []Position) {
 	expected := min(most, rowsExpected)
 	messages, positions := make([]bridge.Message, 0, expected), make([]Position, 0, expected)
 	var reacted []int64
@@ -41,7 +41,7 @@ func (r *Snapshot) MessagesOf(chat bridge.JID, most int, room *pageRoom, query s
 		messages = append(messages, bridge.Message{})
 		m := &messages[len(messages)-1]
 		r.scanMessage(rows, &row, m)
-		if r.Err() != nil || !r.fits(room, m, row) {
+		if r.Err() != nil || !r.fits(budget, m, row) {
 			messages = messages[:len(messages)-1]
 			break
 		}
@@ -57,11 +57,11 @@ func (r *Snapshot) MessagesOf(chat bridge.JID, most int, room *pageRoom, query s
 
 // messagesAt reads the messages with certain seqs, in that order, that are stored and for
 // which there is room.
-func (r *Snapshot) messagesAt(seqs []int64, room *pageRoom) ([]bridge.Message, []Position) {
+func (r *Snapshot) messagesAt(seqs []int64, budget *pageBudget) ([]bridge.Message, []Position) {
 	if len(seqs) == 0 {
 		return []bridge.Message{}, nil
 	}
-	return r.MessagesOf("", len(seqs), room, `
+	return r.MessagesOf("", len(seqs), budget, `
 		SELECT `+MessageColumns+`, c.jid FROM json_each(?) wanted
 		CROSS JOIN messages m ON m.seq = wanted.value CROSS JOIN chats c ON c.id = m.chat`, r.Encode(seqs))
 }
@@ -313,18 +313,18 @@ func (r *Snapshot) history(q bridge.MessageQuery) bridge.Page[bridge.Message] {
 	var messages []bridge.Message
 	var positions []Position
 	var end *Position
-	room := &pageRoom{most: r.s.Tuning.Page}
+	budget := &pageBudget{most: r.s.Tuning.Page}
 	if h.Needle == "" && q.MessageFilter.IsZero() {
 		query, args := HistoryPage(r.Conn, h, offset)
-		messages, positions = r.MessagesOf(q.Chat, h.Limit, room, query, args...)
+		messages, positions = r.MessagesOf(q.Chat, h.Limit, budget, query, args...)
 	} else {
 		wanted := h
 		wanted.Limit += offset
 		var found []Position
 		found, end = r.filtered(wanted, q.MessageFilter)
-		messages, positions = r.messagesAt(seqs(found[min(offset, len(found)):]), room)
+		messages, positions = r.messagesAt(seqs(found[min(offset, len(found)):]), budget)
 	}
-	return cut(messages, positions, h.Limit-1, room.full, end)
+	return cut(messages, positions, h.Limit-1, budget.full, end)
 }
 
 // HistoryPage selects the messages of a query without a text by the chat's index.
@@ -350,16 +350,16 @@ func cut(messages []bridge.Message, positions []Position, limit int, full bool, 
 // have fewer than are asked for.
 const rowsExpected = 128
 
-// pageRoom bounds the bytes of JSON that the elements of a page take. A nil one has no
+// pageBudget bounds the bytes of JSON that the elements of a page take. A nil one has no
 // bound.
-type pageRoom struct {
+type pageBudget struct {
 	most, used int
 	full       bool // an element was left out
 }
 
 // takes reports whether the page has room for an element of a size. It always has for the
 // first one.
-func (p *pageRoom) takes(size int) bool {
+func (p *pageBudget) takes(size int) bool {
 	if p == nil {
 		return true
 	}
@@ -380,8 +380,8 @@ const (
 
 // fits reports whether the page has room for a message and its reactions and answers, which
 // are not read yet.
-func (r *Snapshot) fits(room *pageRoom, m *bridge.Message, row messageRow) bool {
-	if room == nil {
+func (r *Snapshot) fits(budget *pageBudget, m *bridge.Message, row messageRow) bool {
+	if budget == nil {
 		return true
 	}
 	size := m.Size() + row.reactions*reactionSize
@@ -395,7 +395,7 @@ func (r *Snapshot) fits(room *pageRoom, m *bridge.Message, row messageRow) bool 
 		r.Find("SELECT count(*) FROM event_responses WHERE message = ?", []any{row.at.Seq}, &answers)
 		size += responsesSize + answers*voteSize
 	}
-	return room.takes(size)
+	return budget.takes(size)
 }
 
 // Counts holds the numbers of messages of others and of the account.

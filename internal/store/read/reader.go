@@ -96,11 +96,3 @@ func (s *Reader) LIDOf(jid bridge.JID) bridge.JID { return s.o.People.LIDOf(jid)
 
 // UsernameOf returns the username of the person with any JID, nil if it is unknown.
 func (s *Reader) UsernameOf(jid bridge.JID) *string { return s.o.People.UsernameOf(jid) }
-
-// NotNil returns an empty list for none.
-func NotNil[T any](list []T) []T {
-	if list == nil {
-		return []T{}
-	}
-	return list
-}

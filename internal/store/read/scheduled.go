@@ -16,11 +16,11 @@ func (s *Reader) Scheduled(ctx context.Context, q bridge.ScheduledQuery) (bridge
 	return As(ctx, s, "list scheduled messages", func(r *Snapshot) bridge.Page[bridge.ScheduledMessage] {
 		page := bridge.Page[bridge.ScheduledMessage]{Items: []bridge.ScheduledMessage{}}
 		query, args := r.scheduledQuery(q)
-		room, last := &pageRoom{most: r.s.Tuning.Page}, []any(nil)
+		budget, last := &pageBudget{most: r.s.Tuning.Page}, []any(nil)
 		for row := range r.Rows(query, args...) {
 			m, seq := r.scanScheduled(row)
 			shown := m.Shown()
-			if len(page.Items) == sqlite.LimitOf(q.Limit) || !room.takes(jsonSizeOf(shown)) {
+			if len(page.Items) == sqlite.LimitOf(q.Limit) || !budget.takes(jsonSizeOf(shown)) {
 				page.NextCursor = new(sqlite.Cursor(ListLater, last...))
 				break
 			}

@@ -123,7 +123,7 @@ const matchColumns = `m.seq, c.jid, c.name, c.is_group, m.id, m.from_me, m.sende
 // were read.
 func (r *Snapshot) matches(positions []Position, limit int, end *Position) bridge.Page[bridge.Match] {
 	page := bridge.Page[bridge.Match]{Items: make([]bridge.Match, 0, min(len(positions), limit))}
-	room, last := &pageRoom{most: r.s.Tuning.Page}, Position{}
+	budget, last := &pageBudget{most: r.s.Tuning.Page}, Position{}
 	if len(positions) > limit {
 		last = positions[limit-1] // also if it was removed
 	}
@@ -131,13 +131,13 @@ func (r *Snapshot) matches(positions []Position, limit int, end *Position) bridg
 		SELECT `+matchColumns+` FROM json_each(?) wanted
 		CROSS JOIN messages m ON m.seq = wanted.value CROSS JOIN chats c ON c.id = m.chat`, seqs(positions[:min(len(positions), limit)])) {
 		match, at := r.scanMatch(row)
-		if !room.takes(match.Size()) {
+		if !budget.takes(match.Size()) {
 			break
 		}
 		page.Items, last = append(page.Items, match), at
 	}
 	switch {
-	case len(positions) > limit || room.full:
+	case len(positions) > limit || budget.full:
 		page.NextCursor = MessageCursor(last)
 	case end != nil:
 		page.NextCursor = MessageCursor(*end)

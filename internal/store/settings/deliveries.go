@@ -223,7 +223,7 @@ func Due(c *sqlite.Conn, q DueQuery) []bridge.WebhookDelivery {
 	if q.New == 0 && q.Failed == 0 {
 		return nil
 	}
-	return sqlite.Collect(c, scanDelivery, dueQuery, q.Webhook, c.Encode(notNil(q.UnderWay)), q.Latest, q.New, q.Failed)
+	return sqlite.Collect(c, scanDelivery, dueQuery, q.Webhook, c.Encode(bridge.NotNil(q.UnderWay)), q.Latest, q.New, q.Failed)
 }
 
 // LoseDeliveries replaces the deliveries of events that were removed from the log (see

@@ -24,7 +24,7 @@ func SaveSendKey(c *sqlite.Conn, at int64, f bridge.SendKey) {
 		INSERT INTO send_keys (key, route, body_hash, chat, msg_id, at, taken_at, changed_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (key) DO UPDATE SET taken_at = ifnull(taken_at, iif(msg_id = excluded.msg_id, excluded.taken_at, NULL))
 		RETURNING msg_id`,
-		[]any{f.Key, f.Route, notNil(f.BodyHash), f.Chat, f.MsgID, f.At, f.TakenAt, f.ChangedAt}, &bound)
+		[]any{f.Key, f.Route, bridge.NotNil(f.BodyHash), f.Chat, f.MsgID, f.At, f.TakenAt, f.ChangedAt}, &bound)
 	if bound != f.MsgID {
 		c.Fail(bridge.Fail(bridge.CodeRequestInProgress, "another message is being sent under this Idempotency-Key"))
 	}
@@ -71,6 +71,6 @@ func (t *Tables) KeyedRequest(ctx context.Context, id string) (bridge.KeyedReque
 // GroupsMadeElse returns the groups that other requests created.
 func (t *Tables) GroupsMadeElse(ctx context.Context, request string) ([]bridge.JID, error) {
 	return view(ctx, t, "look up groups", func(c *sqlite.Conn) []bridge.JID {
-		return notNil(sqlite.List[bridge.JID](c, "SELECT chat FROM keyed_requests WHERE chat != '' AND id != ?", request))
+		return bridge.NotNil(sqlite.List[bridge.JID](c, "SELECT chat FROM keyed_requests WHERE chat != '' AND id != ?", request))
 	})
 }

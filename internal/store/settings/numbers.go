@@ -43,16 +43,16 @@ func SaveNumberCheck(c *sqlite.Conn, at int64, f bridge.NumberCheck) {
 
 // ReserveLookUps counts look-ups of numbers before the network is asked, for the token tree of
 // the context (see [bridge.TreeOf]). They count even if the network does not answer. It fails with
-// [bridge.CodeLookUpsLimited] if fewer than room are left.
-func (t *Tables) ReserveLookUps(ctx context.Context, count, room int) error {
+// [bridge.CodeLookUpsLimited] if fewer than total are left.
+func (t *Tables) ReserveLookUps(ctx context.Context, count, total int) error {
 	return t.db.Update(ctx, func(c *sqlite.Conn) {
 		now := t.now()
-		if wait := UntilFewer(c, "number_look_ups", lookUpsPerHour-room+1, time.Hour, now); wait > 0 {
+		if wait := UntilFewer(c, "number_look_ups", lookUpsPerHour-total+1, time.Hour, now); wait > 0 {
 			Refuse(c, bridge.CodeLookUpsLimited, wait,
 				"at most %d people an hour are looked up, because accounts that ask about many are banned: ask again in %s", lookUpsPerHour, InWords(wait))
 		}
 		const ofTokens = "(SELECT at FROM number_look_ups WHERE family != 0)"
-		if wait := UntilFewer(c, ofTokens, lookUpsOfTokens-room+1, time.Hour, now); wait > 0 && bridge.TreeOf(ctx) != 0 {
+		if wait := UntilFewer(c, ofTokens, lookUpsOfTokens-total+1, time.Hour, now); wait > 0 && bridge.TreeOf(ctx) != 0 {
 			Refuse(c, bridge.CodeLookUpsLimited, wait,
 				"at most %d people an hour are looked up for tokens, and the others for BRIDGE_TOKEN: ask again in %s", lookUpsOfTokens, InWords(wait))
 		}

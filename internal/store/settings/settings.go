@@ -115,11 +115,3 @@ func LastEvent(c *sqlite.Conn) (last, pruned int64) {
 	c.Find("SELECT ifnull(max(id), 0) FROM events", nil, &last)
 	return max(last, pruned), pruned
 }
-
-// notNil returns an empty list for nil.
-func notNil[T any](list []T) []T {
-	if list == nil {
-		return []T{}
-	}
-	return list
-}

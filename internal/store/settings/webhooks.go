@@ -92,7 +92,7 @@ func (t *Tables) canonicalOnce(chats []bridge.JID) []bridge.JID {
 const filterColumns = "types, chats, exclude_chats, chat_type, from_me"
 
 func filterValues(c *sqlite.Conn, f bridge.EventFilter) []any {
-	return []any{c.Encode(notNil(f.Types)), c.Encode(notNil(f.Chats)), c.Encode(notNil(f.ExcludeChats)), cmp.Or(f.ChatType, bridge.ChatsAll), f.FromMe}
+	return []any{c.Encode(bridge.NotNil(f.Types)), c.Encode(bridge.NotNil(f.Chats)), c.Encode(bridge.NotNil(f.ExcludeChats)), cmp.Or(f.ChatType, bridge.ChatsAll), f.FromMe}
 }
 
 // AddWebhook stores a new webhook. It starts after the event w.Cursor, with the next event if that

@@ -197,7 +197,7 @@ func copyTo(ctx context.Context, from, path string) (err error) {
 	defer func() { err = errors.Join(err, c.Close()) }()
 	err = c.Use(ctx, func() { c.Run("VACUUM INTO ?", path) })
 	if dbfile.IsFull(err) {
-		return fmt.Errorf("the disk of %s is full: make room, or choose another place: %w", filepath.Dir(path), err)
+		return fmt.Errorf("the disk of %s is full: make room, or choose another directory: %w", filepath.Dir(path), err)
 	}
 	return Database.ExplainOpening(from, err)
 }

@@ -14,7 +14,7 @@ import (
 // TagApprovalOff names a change of a group that whatsmeow would misread.
 const TagApprovalOff = "membership_approval_mode off"
 
-// PersonForms lists the attributes that name a person.
+// PersonForms lists the attributes of a stanza that have a JID of a person.
 var PersonForms = []string{"jid", "phone_number", "lid"}
 
 // Group converts the library's group.
@@ -151,9 +151,9 @@ func GroupChangeFacts(e *events.GroupInfo, own ...bridge.JID) []bridge.Fact {
 			mode, _ := unknown.Content.([]byte)
 			change.MemberAddMode = new(AddMode(string(mode)))
 		case "created_membership_requests":
-			change.Asked = append(change.Asked, askingIn(e, unknown)...)
+			change.Asked = append(change.Asked, requestersIn(e, unknown)...)
 		case "revoked_membership_requests":
-			change.AskNoMore = append(change.AskNoMore, askingIn(e, unknown)...)
+			change.AskNoMore = append(change.AskNoMore, requestersIn(e, unknown)...)
 		}
 	}
 	var facts []bridge.Fact
@@ -174,8 +174,8 @@ type MovedMember struct {
 	member bridge.MovedMember
 }
 
-// MovedMembers returns the members whose number or LID a notification changes: it comes
-// from the former one, and names the present one (WAWebHandleGroupNotificationConst, MODIFY).
+// MovedMembers returns the members whose number or LID a notification changes. Its sender is the
+// previous number or LID, and its participant the new one (WAWebHandleGroupNotificationConst, MODIFY).
 func MovedMembers(e *events.GroupInfo) (moved []MovedMember) {
 	for _, change := range e.UnknownChanges {
 		if change.Tag != "modify" || e.Sender == nil {
@@ -188,11 +188,11 @@ func MovedMembers(e *events.GroupInfo) (moved []MovedMember) {
 		}
 		m := MovedMember{Now: now.ToNonAD()}
 		for _, old := range []types.JID{*e.Sender, *cmp.Or(e.SenderPN, new(types.JID))} {
-			setForm(&m.Change.OldPN, &m.Change.OldLID, JID(old))
+			setJID(&m.Change.OldPN, &m.Change.OldLID, JID(old))
 		}
 		for _, form := range PersonForms {
 			jid, _ := participant.Attrs[form].(types.JID)
-			setForm(&m.Change.NewPN, &m.Change.NewLID, JID(jid))
+			setJID(&m.Change.NewPN, &m.Change.NewLID, JID(jid))
 		}
 		m.member = bridge.MovedMember{
 			From: JID(*e.Sender),
@@ -203,8 +203,8 @@ func MovedMembers(e *events.GroupInfo) (moved []MovedMember) {
 	return moved
 }
 
-// setForm sets the number or the LID of a person.
-func setForm(pn, lid *bridge.JID, jid bridge.JID) {
+// setJID sets the number or the LID of a person.
+func setJID(pn, lid *bridge.JID, jid bridge.JID) {
 	switch {
 	case jid.IsLID():
 		*lid = jid
@@ -236,9 +236,9 @@ func jids(list []types.JID) []bridge.JID {
 	return out
 }
 
-// askingIn returns the people in a change of requests to join. The apps list them as requested users,
-// other clients as participants. A person who uses the link may be the sender only.
-func askingIn(e *events.GroupInfo, change *waBinary.Node) (people []bridge.Participant) {
+// requestersIn returns the people whose requests to join a notification adds or removes. The apps list them
+// as requested users, other clients as participants. A person who used the link may be named as the sender only.
+func requestersIn(e *events.GroupInfo, change *waBinary.Node) (people []bridge.Participant) {
 	add := func(forms ...types.JID) {
 		var p bridge.Participant
 		for _, form := range forms {

@@ -58,12 +58,7 @@ func (f *fetches) add(jid bridge.JID) {
 	f.wake()
 }
 
-func (f *fetches) wake() {
-	select {
-	case f.notify <- struct{}{}:
-	default:
-	}
-}
+func (f *fetches) wake() { bridge.Wake(f.notify) }
 
 // next returns a group to ask for; the empty JID means the list of all groups.
 func (f *fetches) next() (bridge.JID, bool) {

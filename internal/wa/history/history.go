@@ -86,12 +86,7 @@ type History struct {
 func New(o Options) *History { return &History{o: o, notify: make(chan struct{}, 1)} }
 
 // Wake makes Run look for work.
-func (h *History) Wake() {
-	select {
-	case h.notify <- struct{}{}:
-	default: // it is about to look
-	}
-}
+func (h *History) Wake() { bridge.Wake(h.notify) }
 
 // Want wakes Run if facts contain work for it.
 func (h *History) Want(facts []bridge.Fact) {

@@ -20,13 +20,13 @@ import (
 )
 
 const (
-	// batch is how many stanzas each request asks for, as WhatsApp Web does.
+	// batch is the number of stanzas in a request, as in WhatsApp Web.
 	batch = 200
 	// requestGap separates two requests, as in WhatsApp Web.
 	requestGap = 100 * time.Millisecond
-	// mostUnhandled is how many received stanzas may still be unhandled when more are requested.
-	// whatsmeow's queue holds 2,048 (client.go, handlerQueueSize) and loses the order of further
-	// ones.
+	// mostUnhandled is how many received stanzas may be unhandled when the next batch is requested.
+	// whatsmeow's queue holds 2,048 (client.go, handlerQueueSize), and it does not handle further
+	// ones in order.
 	mostUnhandled = 2 * batch
 	// Silence is how long a queue may make no progress before it counts as stalled, as in
 	// WhatsApp Web.
@@ -178,12 +178,7 @@ func (q *Queue) stop() {
 	}
 }
 
-func (d *drain) wake() {
-	select {
-	case d.moved <- struct{}{}:
-	default:
-	}
-}
+func (d *drain) wake() { bridge.Wake(d.moved) }
 
 // request requests one batch after the other: the next one when a stanza of the previous batch
 // was received and few enough stanzas are unhandled.

@@ -86,9 +86,9 @@ func unfinished(sent, all int, err error) error {
 	if sent == 0 || !errors.As(err, &known) {
 		return err
 	}
-	told := *known
-	told.Msg = fmt.Sprintf("the network accepted %d of the %d pictures and videos of the album, and then: %s", sent-1, all-1, known.Msg)
-	return told.Because(err)
+	explained := *known
+	explained.Msg = fmt.Sprintf("the network accepted %d of the %d pictures and videos of the album, and then: %s", sent-1, all-1, known.Msg)
+	return explained.Because(err)
 }
 
 // draftAlbum returns the messages of an album and their rows. The first one announces it.

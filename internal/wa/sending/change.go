@@ -14,10 +14,10 @@ import (
 	"bridged/internal/wa/convert"
 )
 
-// change is a reaction, an edit, a deletion, a pin or a vote of a stored message, or a timer of a chat. It has no row in the store;
-// its effect is stored after the network has accepted it.
+// change is a reaction, an edit, a deletion, a pin or a vote, which change a stored message, or the timer of a chat. It has no row
+// in the store; its effect is stored after the network has accepted it.
 type change struct {
-	name   string // for texts, such as "reaction"
+	name   string // in error sentences and logs, such as "reaction"
 	target string // id of the message
 	id     string // id of the stanza
 	msg    *waE2E.Message
@@ -34,7 +34,7 @@ func isChange(content bridge.Content) bool {
 }
 
 // change sends a change. The key of an edit or a deletion is stored before the change is sent, so
-// that a repeated call sends the same stanza again. A reaction can be repeated as a new one.
+// that a repeated call sends the same stanza again. A repeated reaction is a new stanza with the same effect.
 func (s *Sender) change(ctx context.Context, c *Client, to types.JID, chat bridge.JID, out bridge.Outgoing) (bridge.Sent, error) {
 	began := time.Now()
 	made, err := c.composeChange(ctx, to, chat, out)

@@ -66,8 +66,8 @@ type delivery struct {
 	maySent    bool        // an attempt may have reached the network
 	unanswered int         // attempts without an answer
 	refreshed  bool        // the recipients were looked up again
-	followed   bool        // the recipient's LID was looked up again
-	others     string      // the network's hash of the devices, if the message went to other devices
+	followed   bool        // the recipient's new LID was looked up
+	others     string      // the network's hash of the devices, if it differs from the hash of the devices that were sent to
 
 	answer <-chan *waBinary.Node // to the last attempt, if whatsmeow has stopped waiting for it
 }
@@ -165,9 +165,9 @@ func (c *Client) prepare(ctx context.Context, d *delivery) (without map[string]b
 	}
 	if err == nil {
 		d.devices = max(d.devices, len(recipients))
-		beginning, cancel := context.WithDeadline(ctx, d.deadline(c.s.Waits))
+		starting, cancel := context.WithDeadline(ctx, d.deadline(c.s.Waits))
 		defer cancel()
-		without, err = c.StartSessions(beginning, recipients)
+		without, err = c.StartSessions(starting, recipients)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errNotSent, err)
@@ -185,8 +185,8 @@ func (s *Sender) awaitReceipts(id string, received func()) (done func()) {
 // ReceiptsStored calls the functions that wait for receipts of these messages.
 func (s *Sender) ReceiptsStored(ids []string) {
 	for _, id := range ids {
-		if came, waits := s.receipts.Load(id); waits {
-			came.(func())()
+		if received, waits := s.receipts.Load(id); waits {
+			received.(func())()
 		}
 	}
 }

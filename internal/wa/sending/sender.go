@@ -41,9 +41,9 @@ type Store interface {
 	MayBegin(ctx context.Context, limit bridge.NewChats, names ...bridge.JID) error
 	// NumberChecks returns the network's answers about numbers. They are stored for 24 hours.
 	NumberChecks(ctx context.Context, phones []string) (map[string]bridge.NumberCheck, error)
-	// ReserveLookUps counts a number of look-ups, up to room in total, or refuses them with
+	// ReserveLookUps counts a number of look-ups, up to total of them, or refuses them with
 	// [bridge.CodeLookUpsLimited].
-	ReserveLookUps(ctx context.Context, count, room int) error
+	ReserveLookUps(ctx context.Context, count, total int) error
 	Labels(ctx context.Context, q bridge.LabelQuery) ([]bridge.StoredLabel, error)
 	// NextLabel returns the number of a label that does not and did not exist.
 	NextLabel(ctx context.Context) (int64, error)

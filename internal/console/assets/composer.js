@@ -190,8 +190,9 @@ async function send(form, submitter) {
   buttons.forEach((button) => (button.disabled = false));
 }
 
-// "Send later" suggests a time while it is open.
+// "Send later" suggests a time while it is open. A form in the menu of attachments is brought into it.
 document.addEventListener("toggle", (event) => {
+  if (event.target.matches?.(".extras-box > [open]")) event.target.scrollIntoView({ block: "nearest" });
   if (event.target.matches?.(".when")) find("input", event.target).value = event.target.open ? event.target.dataset.later : "";
 }, true);
 

@@ -217,15 +217,17 @@ func (e *eraser) truncateAlone(ctx context.Context) error {
 	var held []*sqlite.Conn
 	defer func() {
 		for _, r := range held {
-			e.s.readers <- r
+			e.s.readers.put(r)
 		}
 	}()
 	late := time.NewTimer(readsHeld)
 	defer late.Stop()
-	for range e.s.opened {
+	for range cap(e.s.readers.idle) {
 		select {
-		case r := <-e.s.readers:
+		case r := <-e.s.readers.idle:
 			held = append(held, r)
+		case <-e.s.readers.unopened:
+			held = append(held, nil)
 		case <-late.C:
 			return errBusyLog
 		case <-ctx.Done():

@@ -94,15 +94,15 @@ func ruin(t *testing.T, s *Store) {
 	t.Helper()
 	settle(t, s) // nothing is read meanwhile
 	onWriter(t, s, "PRAGMA wal_checkpoint(TRUNCATE)")
+	held := allReaders(t, s)
 	overwrite(t, s.o.Path)
-	for range cap(s.readers) {
-		r := <-s.readers
+	for _, r := range held {
 		for _, pragma := range []string{"PRAGMA cache_size = 0", "PRAGMA shrink_memory"} {
 			if err := r.Script(pragma); err != nil {
 				t.Error(err)
 			}
 		}
-		s.readers <- r // in any case: the store waits for it when it is closed
+		s.readers.idle <- r // in any case: the store waits for it when it is closed
 	}
 	s.DropPages()
 }

@@ -10,7 +10,7 @@ import (
 func TestRead_EndsBehindAPanic(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
-	for range 2 * cap(s.readers) {
+	for range 2 * cap(s.readers.idle) {
 		func() {
 			defer func() {
 				if recover() == nil {

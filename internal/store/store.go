@@ -79,8 +79,7 @@ type Store struct {
 	writer  *sqlite.Conn
 	numbers numbers
 	chats   map[bridge.JID]chatRow // a cache; cleared when a chat may have changed
-	readers chan *sqlite.Conn
-	opened  int // number of readers that were opened
+	readers *readers
 
 	// waking guards changed.
 	waking  sync.Mutex
@@ -111,9 +110,7 @@ func (s *Store) Close() error {
 			s.eraser.stop()
 		}
 		close(s.closed)
-		for range s.opened {
-			errs = append(errs, (<-s.readers).Close())
-		}
+		errs = append(errs, s.readers.close())
 		s.writing.Lock()
 		defer s.writing.Unlock()
 		if s.writer != nil {
@@ -130,13 +127,13 @@ func (s *Store) Close() error {
 // when they are needed, mostly from the kernel's cache.
 func (s *Store) ReleaseMemory(ctx context.Context) error {
 	var errs []error
-	for range cap(s.readers) { // each time the one that was idle for the longest time
+	for range len(s.readers.idle) { // each time the one that was idle for the longest time
 		select {
 		case <-s.closed:
 			return errClosed()
-		case r := <-s.readers:
+		case r := <-s.readers.idle:
 			errs = append(errs, release(r))
-			s.readers <- r
+			s.readers.idle <- r
 		default:
 		}
 	}
@@ -200,7 +197,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		closed:  make(chan struct{}),
 		checked: make(chan struct{}),
 		queued:  make(chan struct{}, 1),
-		readers: make(chan *sqlite.Conn, max(minReaders, runtime.GOMAXPROCS(0))),
+		readers: newReaders(max(minReaders, runtime.GOMAXPROCS(0))),
 	}
 	s.Tables = settings.New(transactions{s}, settings.Options{Log: o.Log, Spare: o.Spare, Transcribe: o.Transcribe})
 	s.index = search.New(transactions{s}, search.Options{Log: o.Log, BlockBits: o.blockBits, PackSize: o.packSize})
@@ -216,13 +213,8 @@ func (s *Store) open(ctx context.Context) (err error) {
 	if s.writer, err = sqlite.Open(s.o.Path, storefile.WriterPragmas); err != nil {
 		return storefile.Opening(s.o.Path, err)
 	}
-	for range cap(s.readers) {
-		r, err := sqlite.Open(s.o.Path, storefile.ReaderPragmas)
-		if err != nil {
-			return storefile.Opening(s.o.Path, err)
-		}
-		s.opened++
-		s.readers <- r
+	if err := s.readers.openOne(s.o.Path); err != nil {
+		return storefile.Opening(s.o.Path, err)
 	}
 	loadPeople := func(ctx context.Context) error { return s.people.Load(ctx, s.writer) }
 	for _, load := range []func(context.Context) error{loadPeople, s.loadNumbers, s.startClock, s.index.Prepare, s.eraser.open} {

@@ -42,15 +42,11 @@ func (s *Store) loadNumbers(ctx context.Context) error {
 
 // view runs f on one snapshot.
 func (s *Store) view(ctx context.Context, f func(*sqlite.Conn)) error {
-	var r *sqlite.Conn
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-s.closed:
-		return errClosed()
-	case r = <-s.readers:
+	r, err := s.reader(ctx)
+	if err != nil {
+		return err
 	}
-	defer func() { s.readers <- r }()
+	defer func() { s.readers.idle <- r }()
 	return storefile.ExplainRead(ctx, r.View(ctx, func() { f(r) }))
 }
 

@@ -3,7 +3,6 @@ package frame
 import (
 	"bytes"
 	"cmp"
-	"compress/gzip"
 	"crypto/sha256"
 	"encoding/base64"
 	"errors"
@@ -13,6 +12,9 @@ import (
 	"path"
 	"regexp"
 	"strings"
+	"sync"
+
+	"github.com/klauspost/compress/gzip"
 
 	"bridged/internal/console/view"
 )
@@ -26,22 +28,19 @@ var contentTypes = map[string]string{
 type asset struct {
 	content []byte
 	version string
-	gzipped []byte // nil if it is not smaller, as for pictures
+	gzipped func() []byte // compresses at the first call; see [gzipped]
 }
 
-// gzipped compresses a file; it returns nil if that saves less than a tenth. Pages are not
+// gzipped compresses a file; it returns nil if that saves less than a tenth, as for pictures. Pages are not
 // compressed, so that their length reveals nothing about their secrets.
-func gzipped(content []byte) ([]byte, error) {
+func gzipped(content []byte) []byte {
 	var packed bytes.Buffer
-	w, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
-	if err != nil {
-		return nil, err
-	}
-	_, err = w.Write(content)
+	w := gzip.NewWriter(&packed)
+	_, err := w.Write(content)
 	if err = errors.Join(err, w.Close()); err != nil || packed.Len() > len(content)*9/10 {
-		return nil, err
+		return nil // a buffer does not fail
 	}
-	return packed.Bytes(), nil
+	return packed.Bytes()
 }
 
 // importPattern finds the scripts and data that a script loads.
@@ -60,7 +59,8 @@ func readAssets(t Templates) (map[string]asset, error) {
 	for _, name := range t.Styles {
 		all = append(all, read[name].content...)
 	}
-	return read, errors.Join(err, addAsset(read, "all.css", all))
+	addAsset(read, "all.css", all)
+	return read, err
 }
 
 // readAsset reads a file after the files that it imports.
@@ -72,7 +72,7 @@ func readAsset(files fs.FS, name string, read map[string]asset) error {
 	if name == entry {
 		var sources []byte
 		content, sources, err = joinScripts(files)
-		err = errors.Join(err, addAsset(read, name+".map", sources))
+		addAsset(read, name+".map", sources)
 		content = append(content, "//# sourceMappingURL="+name+".map?v="+read[name+".map"].version+"\n"...)
 	}
 	if err != nil {
@@ -85,14 +85,13 @@ func readAsset(files fs.FS, name string, read map[string]asset) error {
 			return []byte(`"./` + other + `?v=` + read[other].version + `"`)
 		})
 	}
-	return errors.Join(err, addAsset(read, name, content))
+	addAsset(read, name, content)
+	return err
 }
 
-func addAsset(to map[string]asset, name string, content []byte) error {
+func addAsset(to map[string]asset, name string, content []byte) {
 	hash := sha256.Sum256(content)
-	packed, err := gzipped(content)
-	to[name] = asset{content, base64.RawURLEncoding.EncodeToString(hash[:9]), packed}
-	return err
+	to[name] = asset{content, base64.RawURLEncoding.EncodeToString(hash[:9]), sync.OnceValue(func() []byte { return gzipped(content) })}
 }
 
 // assetPath returns the address of a file that pages load, with its version.
@@ -115,11 +114,11 @@ func (site *Site) ServeAsset(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
 		}
 		content := found.content
-		if found.gzipped != nil {
+		if packed := found.gzipped(); packed != nil {
 			w.Header().Set("Vary", "Accept-Encoding")
 			if acceptsGzip(r) {
 				w.Header().Set("Content-Encoding", "gzip")
-				content = found.gzipped
+				content = packed
 			}
 		}
 		writeAnswer(w, http.StatusOK, contentTypes[path.Ext(name)], content)

@@ -42,7 +42,7 @@ func (e *environment) backfillCommand() *cobra.Command {
 	})
 	inbox.addTo(c)
 	flags := c.Flags()
-	flags.StringVar(&q.Since, "since", "30d", "Only from this `TIME` on: a duration before now (90m, 3d), or a moment (2026-11-21, '2026-11-21 08:15')")
+	flags.StringVar(&q.Since, "since", "30d", "Only from this `TIME` on: a duration before now (90m, 3d), or a date (2026-11-21, '2026-11-21 08:15')")
 	flags.StringVar(&q.Before, "before", "1m", "Only before this `TIME`; newer messages arrive live")
 	flags.StringArrayVar(&q.Chats, "chat", nil, "Only this `CHAT`, also a group: "+chatNames+" May be repeated")
 	flags.BoolVar(&q.Run.Groups, "groups", false, "Also groups, each as a contact, for webhooks with groupChats")

@@ -12,7 +12,7 @@ import (
 
 // addSendAt adds the flag for the time of a message.
 func addSendAt(flags *pflag.FlagSet, at *string) {
-	flags.StringVar(at, "send-at", "", "Send it at this `TIME`: a duration from now (90m, 3d), a time of day (08:15), or a moment ('2026-11-21 08:15')")
+	flags.StringVar(at, "send-at", "", "Send it at this `TIME`: a duration from now (90m, 3d), a time of day (08:15), or a date with a time ('2026-11-21 08:15')")
 }
 
 const scheduledHelp = "\n\n<message> is the message's id, which bridged scheduled list shows."

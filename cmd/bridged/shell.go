@@ -105,7 +105,7 @@ func addMessageFilter(flags *pflag.FlagSet, filter *bridge.MessageFilter, chats 
 }
 
 func addPast(flags *pflag.FlagSet, since, before *string) {
-	flags.StringVar(since, "since", "", "Only from this `TIME` on: a duration before now (90m, 3d), or a moment (2026-11-21, '2026-11-21 08:15')")
+	flags.StringVar(since, "since", "", "Only from this `TIME` on: a duration before now (90m, 3d), or a date (2026-11-21, '2026-11-21 08:15')")
 	flags.StringVar(before, "before", "", "Only before this `TIME`")
 }
 
@@ -273,7 +273,7 @@ func (e *environment) tailCommand() *cobra.Command {
 	c.Flags().StringVar(&q.Chat, "chat", "", eventsOfChat)
 	c.Flags().StringSliceVar(&q.Types, "types", []string{string(bridge.EventMessageCreated)}, "The `TYPES` of events, with commas between; all for every type")
 	offer(c.Flags(), "types", append(bridge.EventTypes(), "all"))
-	c.Flags().StringVar(&q.Since, "since", "", "From this `TIME` on: a duration before now (90m, 3d), a moment, or after an event's number; 0 prints the whole log. By default from now on")
+	c.Flags().StringVar(&q.Since, "since", "", "From this `TIME` on: a duration before now (90m, 3d), a date (2026-11-21, '2026-11-21 08:15'), or after an event's number; 0 prints the whole log. By default from now on")
 	return example(c, "bridged tail --types all --since 1h")
 }
 

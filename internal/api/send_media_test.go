@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"context"
+	"maps"
 	"net/http"
 	"os"
 	"strings"
@@ -92,9 +93,7 @@ func TestSendMedia_RefusesBeforeAnythingElse(t *testing.T) {
 		"private address as a quote": {map[string]any{"url": "http://192.168.1.1/x", "quotedMsgId": "NONE"}, "fetch_failed", "fetch failed:"},
 	} {
 		body := map[string]any{"jid": grace, "url": web.URL + "/refused.txt", "type": "document"}
-		for field, value := range c.change {
-			body[field] = value
-		}
+		maps.Copy(body, c.change)
 		got := s.Post("/api/messages/send-media", body).Want(http.StatusBadRequest)
 		if got.Code() != c.code || !strings.Contains(got.Error(), c.says) {
 			t.Errorf("%s: %s", name, got.Body)

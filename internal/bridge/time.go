@@ -156,7 +156,7 @@ func (t *Time) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-var errNoMoment = errors.New("must be a moment like 2026-11-21T08:15:30Z or a date like 2026-11-21")
+var errNoMoment = errors.New("must be a time like 2026-11-21T08:15:30Z or a date like 2026-11-21")
 
 // parseTime reads RFC 3339, or a date, which means its start in UTC.
 func parseTime(text string) (t time.Time, isDate bool, err error) {

@@ -3,6 +3,7 @@ package compat
 import (
 	"errors"
 	"io"
+	"maps"
 	"math"
 	"net/http"
 	"strconv"
@@ -103,9 +104,7 @@ func write(w http.ResponseWriter, status int, body any) {
 func relay(w http.ResponseWriter, r *http.Request, answer *http.Response) {
 	defer answer.Body.Close()
 	front.SecureHeader(w.Header())
-	for name, values := range answer.Header {
-		w.Header()[name] = values
-	}
+	maps.Copy(w.Header(), answer.Header)
 	w.WriteHeader(answer.StatusCode)
 	_, err := io.Copy(deadlineWriter{w}, answer.Body)
 	breakOff(r, err)

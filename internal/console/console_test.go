@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/cookiejar"
 	"net/http/httptest"
@@ -167,9 +168,7 @@ func (s *site) do(method, path string, form url.Values) answer {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	for name, values := range s.header {
-		req.Header[name] = values
-	}
+	maps.Copy(req.Header, s.header)
 	if host := s.header.Get("Host"); host != "" {
 		req.Host = host
 	}

@@ -3,6 +3,7 @@ package console_test
 import (
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -30,9 +31,7 @@ func aGroup(admin bool, more map[string]http.HandlerFunc) map[string]http.Handle
 		"/api/groups/" + club + "/picture":  replies(`{"ok":true,"jid":"` + club + `","pictureId":"1"}`),
 		"/api/groups/" + club + "/invite":   replies(`{"jid":"` + club + `","link":"https://chat.whatsapp.com/OLDOLDOLDOLD","code":"OLDOLDOLDOLD"}`),
 	}
-	for path, answer := range more {
-		answers[path] = answer
-	}
+	maps.Copy(answers, more)
 	return answers
 }
 

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"sync"
@@ -101,12 +102,10 @@ func prepare(environ []string, network *simnet.Network, dir string) (_ []string,
 	} else if number, err = bridge.ParsePhone(vars["DEMO_NUMBER"]); err != nil {
 		return nil, "", fmt.Errorf("DEMO_NUMBER %w", err)
 	}
-	for name, value := range map[string]string{
+	maps.Copy(vars, map[string]string{
 		"WA_NETWORK_FILE": file, "DATA_DIR": filepath.Join(dir, "data"), "PHONE_NUMBER": number,
 		"ENABLE_SEND": "true", "PROXY_URL": "",
-	} {
-		vars[name] = value
-	}
+	})
 	for name, value := range map[string]string{
 		"SIMULATED_FETCH_ALLOW": "127.0.0.0/8", // lets send-media fetch files without the internet
 		"WEBHOOK_ALLOW_PRIVATE": "127.0.0.0/8", // receivers on this machine

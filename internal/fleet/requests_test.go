@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -96,7 +97,7 @@ func echo(w http.ResponseWriter, r *http.Request) {
 func TestRequests_ComeAsTheyWereWritten(t *testing.T) {
 	t.Parallel()
 	serveAPI(t, "written", echo)
-	for _, url := range strings.Split(sharedCluster(t).URL(), ",") {
+	for url := range strings.SplitSeq(sharedCluster(t).URL(), ",") {
 		c := connect(t, url, "written")
 		for _, test := range []struct {
 			body object
@@ -109,9 +110,7 @@ func TestRequests_ComeAsTheyWereWritten(t *testing.T) {
 			{object{"bodyBase64": "AAH+"}, "application/json", "\x00\x01\ufffd"},
 		} {
 			envelope := object{"method": "POST", "path": "/api/x?q=%20", "headers": object{"authorization": "Bearer b", "Idempotency-Key": "k"}}
-			for name, value := range test.body {
-				envelope[name] = value
-			}
+			maps.Copy(envelope, test.body)
 			got, _ := c.call(ada, envelope)
 			var body object
 			if err := json.Unmarshal(got.Body, &body); err != nil {

@@ -160,7 +160,7 @@ func (r *run) split(separator, value any) ([]any, error) {
 		return nil, err
 	}
 	parts := []any{}
-	for _, part := range strings.Split(texts[1], texts[0]) {
+	for part := range strings.SplitSeq(texts[1], texts[0]) {
 		parts = append(parts, part)
 	}
 	return parts, nil

@@ -53,7 +53,7 @@ func argumentsOf(t reflect.Type) *jsonschema.Schema {
 			property.Minimum, property.Maximum = new(number(least)), new(number(most))
 		}
 		if enum := field.Tag.Get("enum"); enum != "" {
-			for _, one := range strings.Split(enum, ",") {
+			for one := range strings.SplitSeq(enum, ",") {
 				property.Enum = append(property.Enum, one)
 			}
 		}

@@ -43,7 +43,7 @@ func (t timed) at() (*bridge.Time, error) {
 	}
 	at, err := time.Parse(time.RFC3339, t.SendAt)
 	if err != nil {
-		return nil, bridge.Invalid("sendAt must be a moment with its zone, like 2026-11-21T08:15:30+01:00")
+		return nil, bridge.Invalid("sendAt must be a date and time with a zone, like 2026-11-21T08:15:30+01:00")
 	}
 	return new(bridge.At(at)), nil
 }

@@ -142,7 +142,7 @@ func (s *Server) checkScope(ctx context.Context, grant bridge.OAuthGrant, scope 
 	if err != nil || token == nil {
 		return err // issue refuses a token that has ended
 	}
-	for _, name := range strings.Fields(scope) {
+	for name := range strings.FieldsSeq(scope) {
 		if one := bridge.Scope(name); slices.Contains(bridge.Scopes(), one) && !token.Allows(one) {
 			return refuse("invalid_scope", "the owner of the bridge did not grant the scope %s", one)
 		}

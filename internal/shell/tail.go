@@ -16,7 +16,7 @@ import (
 type Tail struct {
 	Chat  string // only events of this chat
 	Types []string
-	Since string // an event's number, or a moment; empty for now
+	Since string // an event's number, or a time; empty for now
 }
 
 // everything is the value of a flag that sets no limit.

@@ -98,7 +98,7 @@ type WebhookSettings struct {
 	Messages            string    // all, mine or others; empty for unchanged
 	Options             string    // JSON; empty for unchanged
 	SecretFile          string    // empty for unchanged
-	Since               string    // where a new webhook starts: an event's number, or a moment
+	Since               string    // where a new webhook starts: an event's number, or a time
 }
 
 // change returns the change for the API.

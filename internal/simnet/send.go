@@ -185,13 +185,11 @@ func Burst(ctx context.Context, phones []*Phone, to types.JID, count int, text f
 	errs := make([]error, len(phones))
 	var all sync.WaitGroup
 	for share, p := range phones {
-		all.Add(1)
-		go func() {
-			defer all.Done()
+		all.Go(func() {
 			for i := share; i < count && errs[share] == nil; i += len(phones) {
 				ids[i], errs[share] = p.SendText(ctx, to, text(i), opts...)
 			}
-		}()
+		})
 	}
 	all.Wait()
 	for _, err := range errs {

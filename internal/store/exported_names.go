@@ -40,7 +40,7 @@ func (s *Store) NameOwners(ctx context.Context, placeholders []bridge.JID) (map[
 
 func nameOwner(c *sqlite.Conn, placeholder bridge.JID) NameOwner {
 	owner := NameOwner{Person: bridge.JID(settings.Get(c, settingNamed+placeholder.User()))}
-	for _, jid := range strings.Fields(settings.Get(c, settingPrevious+placeholder.User())) {
+	for jid := range strings.FieldsSeq(settings.Get(c, settingPrevious+placeholder.User())) {
 		owner.Previous = append(owner.Previous, bridge.JID(jid))
 	}
 	return owner

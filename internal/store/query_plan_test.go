@@ -35,7 +35,7 @@ func plan(t *testing.T, s *Store, query string, args []any) string {
 func wantCheap(t *testing.T, s *Store, query string, args []any) {
 	t.Helper()
 	p := plan(t, s, query, args)
-	for _, step := range strings.Split(p, "\n") {
+	for step := range strings.SplitSeq(p, "\n") {
 		walksIndex := strings.HasPrefix(step, "SCAN c USING INDEX chats_by_") || step == "SCAN p USING INDEX people_by_name"
 		if strings.Contains(step, "TEMP B-TREE") || strings.HasPrefix(step, "SCAN ") && !walksIndex {
 			t.Errorf("%s\nis planned as\n%s", query, p)

@@ -121,7 +121,7 @@ func ParseSendAt(value string) (*bridge.Time, error) {
 	}
 	at, err := time.Parse(time.RFC3339, value)
 	if err != nil {
-		return nil, bridge.Invalid("sendAt must be a moment with its zone, like 2026-11-21T08:15:30+01:00 or 2026-11-21T07:15:30Z")
+		return nil, bridge.Invalid("sendAt must be a date and time with a zone, like 2026-11-21T08:15:30+01:00 or 2026-11-21T07:15:30Z")
 	}
 	return new(bridge.At(at)), nil
 }

@@ -4,6 +4,7 @@ import (
 	"iter"
 	"maps"
 	"net/http"
+	"slices"
 )
 
 // document is the part of an OpenAPI document that can be deprecated.
@@ -79,10 +80,8 @@ type schema struct {
 func (r *reader) resolve(text schemaText, within []string) *schema {
 	for text.Ref != "" {
 		name := nameOf(text.Ref)
-		for _, outer := range within {
-			if outer == name {
-				return &schema{}
-			}
+		if slices.Contains(within, name) {
+			return &schema{}
 		}
 		within = append(within[:len(within):len(within)], name)
 		text = r.components.Schemas[name]

@@ -42,7 +42,7 @@ type Query struct {
 
 // Accepts reports whether the caller accepts text/event-stream by name.
 func Accepts(r *http.Request) bool {
-	for _, accepted := range strings.Split(strings.Join(r.Header.Values("Accept"), ","), ",") {
+	for accepted := range strings.SplitSeq(strings.Join(r.Header.Values("Accept"), ","), ",") {
 		mediaType, _, _ := strings.Cut(accepted, ";")
 		if strings.EqualFold(strings.TrimSpace(mediaType), "text/event-stream") {
 			return true

@@ -68,7 +68,7 @@ func TestRefusal_IsForPeople(t *testing.T) {
 func TestRefusal_KnowsTheAPIsSentences(t *testing.T) {
 	source := sources(t)
 	check := func(like string) {
-		for _, part := range strings.Split(like, "…") {
+		for part := range strings.SplitSeq(like, "…") {
 			part = strings.TrimSpace(strings.TrimPrefix(part, "the message ")) // the subject of many sentences
 			if !strings.Contains(source, part) {
 				t.Errorf("no sentence of the API has %q", part)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"strings"
 	"testing"
@@ -70,9 +71,7 @@ func (c *natsCaller) reaches(account string) {
 func (c *natsCaller) ask(account, method, path string, fields Object) (got natsAnswer) {
 	c.t.Helper()
 	envelope := Object{"method": method, "path": path, "headers": Object{"Authorization": "Bearer " + c.bearer}}
-	for name, value := range fields {
-		envelope[name] = value
-	}
+	maps.Copy(envelope, fields)
 	data := Must(json.Marshal(envelope))(c.t)
 	msg := Must(c.nc.Request("bridged."+account+".api", data, TestTimeout))(c.t)
 	if err := json.Unmarshal(msg.Data, &got); err != nil {
@@ -110,7 +109,7 @@ func TestFleet_RequestsComeThroughTheOneWay(t *testing.T) {
 	account := owner.Number()
 
 	root := callOverNATS(t, url, TestToken)
-	for _, node := range strings.Split(url, ",") {
+	for node := range strings.SplitSeq(url, ",") {
 		c := callOverNATS(t, node, TestToken)
 		c.reaches(account)
 		if got := c.ask(account, "GET", "/api/messages/search?q=word", nil); got.Status != http.StatusOK || !strings.Contains(string(got.Body), "of Kim") {

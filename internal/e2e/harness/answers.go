@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -128,9 +129,7 @@ func (p *Process) isRecent(text string, after time.Duration) bool {
 func With(original Object, changes ...Object) Object {
 	out := Object{}
 	for _, fields := range append([]Object{original}, changes...) {
-		for name, value := range fields {
-			out[name] = value
-		}
+		maps.Copy(out, fields)
 	}
 	return out
 }

@@ -1,6 +1,7 @@
 package identity
 
 import (
+	"maps"
 	"net/http"
 	"testing"
 
@@ -18,9 +19,7 @@ func contact(person *simnet.Phone, changes ...Object) Object {
 		"businessName": "", "isSaved": false, "isBlocked": false, "chatJid": nil,
 	}
 	for _, change := range changes {
-		for field, value := range change {
-			all[field] = value
-		}
+		maps.Copy(all, change)
 	}
 	return all
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -46,9 +47,7 @@ func newSetup(t *testing.T, of *Process) *setup {
 		}
 	})
 	s := &setup{t: t, dir: filepath.Join(base, "data"), env: map[string]string{}, isRoot: os.Getuid() == 0}
-	for name, value := range of.Env {
-		s.env[name] = value
-	}
+	maps.Copy(s.env, of.Env)
 	s.env["DATA_DIR"], s.env["HOME"], s.env["TMPDIR"] = s.dir, base, base
 	s.env["WA_NETWORK_FILE"] = filepath.Join(base, "network.json")
 	s.program = filepath.Join(base, "bridged")

@@ -125,7 +125,7 @@ func webpCost(w webp) float64 {
 
 var errSlow = errors.New("the picture takes too long to decode")
 
-// timed reads until a moment, which ends the decoder that reads from it.
+// timed reads until a deadline, which ends the decoder that reads from it.
 type timed struct {
 	io.Reader
 	until time.Time

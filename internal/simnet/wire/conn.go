@@ -92,12 +92,10 @@ func (c *Conn) Serve(id *Identity, begin func() bool, handle func(*Node)) error 
 		return fmt.Errorf("noise handshake: %w", err)
 	}
 	var writer sync.WaitGroup
-	writer.Add(1)
-	go func() {
-		defer writer.Done()
+	writer.Go(func() {
 		defer c.HangUp()
 		c.writeLoop()
-	}()
+	})
 	defer writer.Wait()
 	defer c.cancel()
 	if begin() {

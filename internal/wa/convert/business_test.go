@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"maps"
 	"testing"
 	"time"
 
@@ -267,9 +268,7 @@ func personalReads() map[string]reads {
 func TestRead_EveryKindShowsWhatAPhoneShows(t *testing.T) {
 	want := make(map[string]reads)
 	for _, rows := range []map[string]reads{bankReads(), airlineReads(), shopReads(), otherReads(), personalReads()} {
-		for name, row := range rows {
-			want[name] = row
-		}
+		maps.Copy(want, rows)
 	}
 	for _, m := range append(businessMessages(), personalMessages()...) {
 		got := described(m.Message)

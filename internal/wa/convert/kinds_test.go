@@ -32,7 +32,7 @@ func TestKinds_EveryFieldHasItsPlace(t *testing.T) {
 		}
 	}
 	for _, k := range kinds {
-		for _, name := range strings.Fields(k.fields) {
+		for name := range strings.FieldsSeq(k.fields) {
 			if !known[name] {
 				t.Errorf("%s is no field", name)
 			}
@@ -44,7 +44,7 @@ func TestKinds_EveryFieldHasItsPlace(t *testing.T) {
 // socket.
 func TestKinds_RefusedForwardsAreThoseOfTheAPI(t *testing.T) {
 	for _, k := range kinds {
-		for _, name := range strings.Fields(k.fields) {
+		for name := range strings.FieldsSeq(k.fields) {
 			m := bridge.Message{MessageType: name, Raw: []byte("something")}
 			if refused := m.Forwardable() != nil; refused != (k.forward == notForwarded) {
 				t.Errorf("%s: refused %v, the table says %q", name, refused, k.forward)
@@ -57,7 +57,7 @@ func TestKinds_RefusedForwardsAreThoseOfTheAPI(t *testing.T) {
 func TestKinds_AnEmptyMessageOfEachIsReadAndForwarded(t *testing.T) {
 	fields := new(waE2E.Message).ProtoReflect().Descriptor().Fields()
 	for _, k := range kinds {
-		for _, name := range strings.Fields(k.fields) {
+		for name := range strings.FieldsSeq(k.fields) {
 			msg := new(waE2E.Message)
 			if field := fields.ByTextName(name); field.Message() != nil {
 				msg.ProtoReflect().Mutable(field)

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"html"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
@@ -96,9 +97,7 @@ func (o *Owner) Asked(link string) Page {
 func (o *Owner) Answer(page Page, answer url.Values) Page {
 	o.T.Helper()
 	form := url.Values{"csrf": {page.Field("csrf")}, "request": {page.Field("request")}}
-	for name, values := range answer {
-		form[name] = values
-	}
+	maps.Copy(form, answer)
 	at := *page.Request.URL
 	at.RawQuery = ""
 	return o.Do(http.MethodPost, at.String(), "same-origin", form)

@@ -31,7 +31,7 @@ func (p *Phone) HoldTo(ctx context.Context, screen func() string) (*people.Devic
 	for scanned := ""; ; {
 		if shown := screen(); shown != "" && shown != scanned {
 			d, err := p.ScanQR(ctx, shown)
-			if !errors.Is(err, ErrCheckConnection) && !errors.Is(err, ErrNoPairing) {
+			if !errors.Is(err, ErrCheckConnection) && !errors.Is(err, ErrNoPairing) && !errors.Is(err, ErrClientGone) {
 				return d, err
 			}
 			scanned = shown

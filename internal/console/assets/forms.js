@@ -1,7 +1,7 @@
 // Forms that stay on their page, menus and keys.
 import { all, ask, copy, find, root, toast } from "./base.js";
 import { agreed } from "./agree.js";
-import { refresh } from "./live.js";
+import { alike, refresh } from "./live.js";
 
 // Forms that stay on their page
 
@@ -21,7 +21,9 @@ document.addEventListener("submit", async (event) => {
     if (form.dataset.async === "reset") form.reset();
     all("[data-live]").forEach(refresh);
   } catch (failure) {
-    if (failure.fields) showFaults(form, failure.fields);
+    // The region of the form may have been replaced meanwhile.
+    const shown = form.isConnected ? form : all("form").find((one) => alike(one, form));
+    if (failure.fields && shown) showFaults(shown, failure.fields);
     else toast(failure.message, true);
   }
   buttons.forEach((button) => (button.disabled = false));

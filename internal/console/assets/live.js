@@ -86,7 +86,7 @@ export function isTyped(field) {
 const isWrong = (field) => field.getAttribute("aria-invalid") === "true";
 
 // alike reports whether two elements are the same element in two versions of a page.
-function alike(one, other) {
+export function alike(one, other) {
   if (!one || !other) return one === other;
   const named = ["id", "name", "href", "action", "type", "value", "data-id"].filter((name) => name !== "value" || one.matches("button, [type=checkbox], [type=radio]"));
   return one.tagName === other.tagName && named.every((name) => one.getAttribute(name) === other.getAttribute(name));

@@ -103,6 +103,7 @@ func TestConsole_OnlyAdminsPinInLockedGroups(t *testing.T) {
 	}
 	v.WaitFor(`document.querySelector(".pinned-line") && !document.querySelector(".pinned-line .round")`)
 	entries("Star")
+	v.WantText("allowed only admins to edit the group info")
 	v.ClickIt(inMessage("We meet at ten", ".msg-menu"))
 	v.WantSeen("#message-menu [name=star]")
 	if err := group.Promote(Within(t), v.Ben, v.Owner); err != nil {

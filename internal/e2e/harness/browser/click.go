@@ -42,6 +42,9 @@ const findPoint = `(one, scrolls, whole) => {
 	if (last?.x !== x || last?.y !== y) return not("it moves");
 	if (whole && !target.checkVisibility({ opacityProperty: true, visibilityProperty: true })) return not("it is transparent");
 	if (getComputedStyle(target).display !== "inline" && (box.width < 24 || box.height < 24)) return not("it is " + box.width + " x " + box.height + " pixels");
+	if (!document.aimed) addEventListener("pointerdown", (event) => (document.pressed = event.target), true);
+	document.aimed = target;
+	delete document.pressed;
 	return { X: x, Y: y, Touch: matchMedia("(pointer: coarse)").matches };
 }`
 
@@ -80,28 +83,43 @@ func untilLoaded[T any](action chromedp.Action[T]) chromedp.Action[T] {
 // scrolls to the element, and waits until a person can see and hit it.
 func Clicks(selector string) chromedp.Action[chromedp.Void] { return ClicksIt(one(selector)) }
 
-// ClicksIt is [Clicks] for the element of a JavaScript expression.
+// missed is whether the last click hit nothing that can be clicked instead of its element, because the page moved meanwhile.
+const missed = `Boolean(document.pressed?.isConnected && !document.aimed.contains(document.pressed) && !document.pressed.closest("a, button, input, label, select, summary, textarea"))`
+
+// ClicksIt is [Clicks] for the element of a JavaScript expression. A click that missed it is repeated, as a person would.
 func ClicksIt(element string) chromedp.Action[chromedp.Void] {
 	return chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
-		at, err := seen(ctx, t, element, true, false)
-		if err != nil {
-			return err
-		}
-		if at.Touch {
-			if at, err = seen(ctx, t, element, true, true); err != nil {
+		for {
+			if err := click(ctx, t, element); err != nil {
 				return err
 			}
-			return tap(ctx, at)
+			if again, err := untilLoaded(chromedp.Evaluate[bool](missed))(ctx, t); err != nil || !again {
+				return err
+			}
 		}
-		if err := mouse(ctx, chromedp.MouseMoved, at); err != nil {
-			return err
-		}
+	})
+}
+
+// click clicks an element once, where it was when it was last looked at.
+func click(ctx context.Context, t *chromedp.Target, element string) error {
+	at, err := seen(ctx, t, element, true, false)
+	if err != nil {
+		return err
+	}
+	if at.Touch {
 		if at, err = seen(ctx, t, element, true, true); err != nil {
 			return err
 		}
-		_, err = chromedp.MouseClickXY(at.X, at.Y)(ctx, t)
+		return tap(ctx, at)
+	}
+	if err := mouse(ctx, chromedp.MouseMoved, at); err != nil {
 		return err
-	})
+	}
+	if at, err = seen(ctx, t, element, true, true); err != nil {
+		return err
+	}
+	_, err = chromedp.MouseClickXY(at.X, at.Y)(ctx, t)
+	return err
 }
 
 // mouse sends an event of the mouse.

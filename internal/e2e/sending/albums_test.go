@@ -148,7 +148,7 @@ func TestAlbum_Refusals(t *testing.T) {
 	for says, body := range map[string]string{
 		"items come before the files": form("jid", c.Anna.PN().String(), "a", "x", "items", two), "the form has no part": form("jid", c.Anna.PN().String(), "items", two, "a", string(Photo(t, 8, 8))),
 		"larger than the 100000 bytes": form("jid", c.Anna.PN().String(), "items", two, "a", string(Noise(60_000)), "b", string(Noise(60_000))),
-		"named by another item":        form("jid", c.Anna.PN().String(), "items", strings.ReplaceAll(two, `"b"`, `"a"`), "a", "x"),
+		"named by two items":           form("jid", c.Anna.PN().String(), "items", strings.ReplaceAll(two, `"b"`, `"a"`), "a", "x"),
 	} {
 		got := c.Bridge.Do(http.MethodPost, "/api/messages/send-album", body, "Content-Type", "multipart/form-data; boundary=line")
 		if got.Status < 400 || !strings.Contains(got.Error(), says) {

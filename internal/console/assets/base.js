@@ -78,9 +78,10 @@ export const isFree = (focused = document.activeElement) => !focused || focused 
 
 // loadChanges loads a page whose parts replace others. It waits while something is pressed, because a click is lost if
 // its element is replaced before the release.
-export async function loadChanges(path) {
-  const page = await load(path);
+export async function loadChanges(path, signal) {
+  const page = await load(path, signal);
   await pressed;
+  signal?.throwIfAborted();
   return page;
 }
 

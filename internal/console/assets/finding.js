@@ -1,5 +1,5 @@
 // The search box: shows results while typing.
-import { all, ask, debounced, find, load, root } from "./base.js";
+import { all, ask, debounced, find, loadChanges, root } from "./base.js";
 import { pane, rove } from "./chats.js";
 
 const form = find("[data-find]");
@@ -23,7 +23,7 @@ async function look() {
   running?.abort();
   running = new AbortController();
   try {
-    const page = await load(form.dataset.find + "?q=" + encodeURIComponent(q), running.signal);
+    const page = await loadChanges(form.dataset.find + "?q=" + encodeURIComponent(q), running.signal);
     found.replaceChildren(...find(".found-results", page).childNodes);
     found.hidden = false;
     found.scrollTop = 0;

@@ -1,5 +1,5 @@
 // Choosing people and chats: lists that follow the typed text, and forwarding in a dialog.
-import { all, ask, debounced, find, load, toast } from "./base.js";
+import { all, ask, debounced, find, load, loadChanges, toast } from "./base.js";
 
 // A form with data-suggest shows its results in [data-found]. The request includes the chosen entries.
 function suggests(form, root) {
@@ -11,7 +11,7 @@ function suggests(form, root) {
     const query = new URLSearchParams({ q: field.value });
     for (const box of all("input[type=checkbox]:checked", form)) query.append(box.name, box.value);
     try {
-      const page = await load((form.dataset.suggest || form.getAttribute("action").split("#")[0]) + "?" + query, asked.signal);
+      const page = await loadChanges((form.dataset.suggest || form.getAttribute("action").split("#")[0]) + "?" + query, asked.signal);
       const shown = find("[data-found]", root);
       const fresh = find("[data-found]", page);
       if (shown && fresh) shown.replaceChildren(...keepChoice(shown, fresh), ...fresh.childNodes);

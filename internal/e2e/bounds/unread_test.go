@@ -42,10 +42,10 @@ func newUnreadScene(t *testing.T) unreadScene {
 	t.Helper()
 	s := unreadScene{CompatScene: NewCompatScene(t, "COMPAT=waha,evolution,cloud", "MCP=read", "LOG_LEVEL=info", "HISTORY_IMPORT=recent")}
 	text := strings.Repeat("long ", longText/len("long "))
-	ids := Must(simnet.Burst(Within(t), []*simnet.Phone{s.Friend}, s.Owner.PN(), longTexts, func(int) string { return text }))(t)
+	ids := Must(simnet.Burst(t.Context(), []*simnet.Phone{s.Friend}, s.Owner.PN(), longTexts, func(int) string { return text }))(t)
 	paper := []byte(strings.Repeat("a line of a long paper\n", 200_000))
 	s.file = Must(s.Friend.SendDocument(Within(t), s.Owner.PN(), simnet.Media{Data: paper, Mimetype: "text/plain", FileName: "paper.txt"}))(t)
-	if err := s.Device.WaitAcknowledged(Within(t), append(ids, s.file)...); err != nil {
+	if err := s.Device.WaitAcknowledged(t.Context(), append(ids, s.file)...); err != nil {
 		t.Fatal(err)
 	}
 	s.one, s.idle = ids[0], s.Memory(t)

@@ -17,11 +17,11 @@ import (
 	"bridged/internal/simnet"
 )
 
-// ticks chooses a row with a name from a list that follows what is typed. The row is clicked as it
-// is found: a moment later another list may be in its place.
+// ticks chooses a row with a name from a list that follows what is typed, once the list has nothing else that is
+// not chosen. The row is clicked as it is found: other rows may take its place at any time.
 func ticks(b *Browser, rows, name string) {
 	b.T.Helper()
-	b.WaitFor(fmt.Sprintf(`(row => row && (row.click(), true))([...document.querySelectorAll(%q)].find(row => row.innerText.includes(%q) && !row.querySelector(":checked")))`, rows, name))
+	b.WaitFor(fmt.Sprintf(`(rows => rows.length && rows.every(row => row.innerText.includes(%q)) && (rows[0].click(), true))([...document.querySelectorAll(%q)].filter(row => !row.querySelector(":checked")))`, name, rows))
 }
 
 // agree presses the button of the question that is open.
@@ -218,7 +218,7 @@ func TestConsole_ForwardsToSeveralChats(t *testing.T) {
 		v.Do(FromMenu("[href$=forward]", `document.querySelector("dialog[open] #forward")`)...)
 		for _, name := range []string{"Anna Amsel", "Carla"} {
 			v.Fill("dialog[open] [name=q]", name)
-			ticks(v.Browser, "dialog label", name)
+			ticks(v.Browser, "dialog [data-found] label", name)
 		}
 		v.ClickOn("dialog[open] button.primary")
 		for _, one := range []*simnet.Phone{v.Anna, v.Carla} {

@@ -5,7 +5,7 @@ import (
 	"html/template"
 	"strings"
 	"time"
-	_ "time/tzdata" // zones, also on an image that has none
+	_ "time/tzdata" // zones, also on an image without them
 
 	"bridged/internal/bridge"
 )

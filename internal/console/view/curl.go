@@ -21,8 +21,8 @@ func Indented(example json.RawMessage) string {
 	return out.String()
 }
 
-// curlHead starts each curl command. Its address and token come from the environment, so that nobody
-// copies a secret.
+// curlHead starts each curl command. Its address and token come from the environment, so that no
+// secret is copied.
 const curlHead = `curl -sS -H "Authorization: Bearer $BRIDGE_TOKEN"`
 
 // Curl returns a curl command for a route. Each argument has its own line. A form or a body implies

@@ -1,4 +1,4 @@
-// Package view formats what pages of the console show: times, names, sizes, the account's state,
+// Package view formats the content of the console's pages: times, names, sizes, the account's state,
 // messages in one line, QR codes and calls of the API as curl.
 package view
 

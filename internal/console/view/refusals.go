@@ -10,7 +10,7 @@ import (
 	"bridged/internal/bridge"
 )
 
-// refusal is what the console says instead of the API's error sentences.
+// refusal is a sentence of the console in place of one of the API's.
 type refusal struct {
 	like  string // the beginning of the API's sentences, with … for any text; empty for all sentences of the code
 	text  string
@@ -20,7 +20,7 @@ type refusal struct {
 const (
 	tryAgain = " Try again in a moment."
 	sentOnce = "It’s being sent again, and won’t arrive twice."
-	// AskNumber refuses a text that is no phone number.
+	// AskNumber refuses a text that is not a phone number.
 	AskNumber = "Enter the number with its country code, such as +1 555 123 4567."
 )
 
@@ -271,7 +271,7 @@ var refusals = map[bridge.Code][]refusal{
 	bridge.CodeTooManyConnections: {{"", "The bridge is busy." + tryAgain, "This will be sent as soon as it can."}},
 }
 
-// unknownRefusal is for errors that are not in the table: those of a proxy, or of a newer bridge.
+// unknownRefusal is for errors that are not in the table: from a proxy, or from a newer bridge.
 var unknownRefusal = refusal{text: "That didn’t work."}
 
 // refusalOf returns the entry for an error with a code.
@@ -333,11 +333,11 @@ func Ended(sentence string) string {
 	return "The import stopped before it was done."
 }
 
-// brokenOff matches the sentence about an album of which a part was sent.
+// brokenOff matches the sentence about an album that was sent in part.
 var brokenOff = regexp.MustCompile(`^the network accepted (\d+) of the (\d+) pictures and videos of the album, and then: (.*); (a call with|send it now)`)
 
-// part matches what the API's sentences about one part of a request begin with: the place of a file in an album, or what
-// was changed before.
+// part matches the beginning of the API's sentences about one part of a request: the place of a file in an album, or
+// the earlier changes.
 var part = regexp.MustCompile(`^(?:items\[\d+\]: |changed .* was not: )`)
 
 // about returns the API's sentence without the part of the request that it is about.

@@ -82,7 +82,7 @@ var lastErrors = []struct{ like, text string }{
 	{"…was removed or replaced while bridged was running", "A file of the bridge was removed, so nothing more is stored."},
 }
 
-// lastErrorOf returns the sentence for people about the account's last error; empty if there is none.
+// lastErrorOf returns the sentence for people about the account's last error, or an empty text.
 func lastErrorOf(sentence string) string {
 	for _, e := range lastErrors {
 		if bridge.BeginsLike(sentence, e.like) {

@@ -65,14 +65,14 @@ func TestConsole_AnUnlinkedOverviewLinks(t *testing.T) {
 	b.WaitFor(`document.querySelector(".pair-by-code .wrong")?.textContent.includes("country code")`)
 	const drawn = `document.querySelector("svg.qr path").getAttribute("d")`
 	picture := Evaluate[string](b, drawn)
-	if _, err := c.Owner.ScanQR(Within(t), Scanned(t, Got(b, chromedp.ScreenshotScale(chromedp.CSS("svg.qr"), 2)))); err == nil {
+	if _, err := c.Owner.ScanQR(Within(t), scanned(b)); err == nil {
 		t.Fatal("the network took the first scan: the picture does not change")
 	}
 	b.WaitFor(fmt.Sprintf(drawn+` !== %q`, picture))
 	if kept := Evaluate[string](b, `document.querySelector("input[name=phone]").value + "|" + document.querySelector("input[name=phone]").getAttribute("aria-invalid") + "|" + document.querySelectorAll(".wrong").length`); kept != "0171 555|true|1" {
 		t.Errorf("after the page was renewed: %s", kept)
 	}
-	Must(c.Owner.ScanQR(Within(t), Scanned(t, Got(b, chromedp.ScreenshotScale(chromedp.CSS("svg.qr"), 2)))))(t)
+	Must(c.Owner.ScanQR(Within(t), scanned(b)))(t)
 	b.WaitFor(`document.querySelector(".linked")`)
 	b.Open("/console/")
 	b.WaitFor(`document.querySelector(".hero.good")`)

@@ -1,12 +1,15 @@
 package pages
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"image/png"
 	"net/http"
 	"regexp"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -33,12 +36,12 @@ func TestConsole_PairsByItsQRPicture(t *testing.T) {
 	b.WaitFor(`document.querySelector("svg.qr")`)
 	b.Do(chromedp.SendKeys(chromedp.CSS("input[name=phone]"), "4915"))
 	const drawn = `document.querySelector("svg.qr path").getAttribute("d")`
-	void, picture := Scanned(t, Got(b, chromedp.ScreenshotScale(chromedp.CSS("svg.qr"), 2))), Evaluate[string](b, drawn)
+	void, picture := scanned(b), Evaluate[string](b, drawn)
 	if _, err := c.Owner.ScanQR(Within(t), void); !errors.Is(err, simnet.ErrCheckConnection) {
 		t.Fatalf("the first scan: %v, want ErrCheckConnection", err)
 	}
 	b.WaitFor(drawn + ` !== ` + strconv.Quote(picture))
-	text := Scanned(t, Got(b, chromedp.ScreenshotScale(chromedp.CSS("svg.qr"), 2)))
+	text := scanned(b)
 	if WithoutSecret(text) != WithoutSecret(void) {
 		t.Errorf("after the rotation the page shows %s, before %s", text, void)
 	}
@@ -53,23 +56,44 @@ func TestConsole_PairsByItsQRPicture(t *testing.T) {
 	b.WantNoFaults()
 }
 
+// scanned reads the QR code on the page as a camera does, until a picture has all of it.
+func scanned(b *Browser) (text string) {
+	b.T.Helper()
+	Eventually(b.T, func() error {
+		img, err := png.Decode(bytes.NewReader(Got(b, chromedp.ScreenshotScale(chromedp.CSS("svg.qr"), 2))))
+		if err == nil {
+			text, err = ReadQR(img)
+		}
+		return err
+	})
+	return text
+}
+
 // pairsWithPasskey scans the QR code with a phone whose account has a passkey, and takes the page's steps: its script runs on
 // WhatsApp's site in a browser that has the passkey, and the page gets the script's answer. The first time, linking is
 // begun again, and the phone scans the next code.
 func pairsWithPasskey(b *Browser, c *Cast) {
 	b.T.Helper()
 	c.Owner.RequirePasskey(true)
-	scanned := make(chan error, 1)
+	linked := make(chan error, 1)
+	var away atomic.Bool // whether the phone is held elsewhere
 	go func() {
-		_, err := c.Owner.HoldTo(b.T.Context(), c.Bridge.QR)
-		scanned <- err
+		_, err := c.Owner.HoldTo(b.T.Context(), func() string {
+			if away.Load() {
+				return ""
+			}
+			return c.Bridge.QR()
+		})
+		linked <- err
 	}()
 	b.WaitFor(`document.querySelector(".steps")`)
 	if left := b.Text(".notice [data-until]"); !regexp.MustCompile(`^for another [45]:\d\d$`).MatchString(left) {
 		b.T.Errorf("the request is valid %q", left)
 	}
+	away.Store(true)
 	b.ClickOn("form[action='/console/logout-account'] button")
 	b.WantOnPage("Linking was stopped.")
+	away.Store(false)
 	b.WaitFor(`document.querySelector(".steps")`)
 	const copies = `navigator.clipboard.writeText = async (text) => (window.copied = text)`
 	b.Run(copies)
@@ -106,7 +130,7 @@ func pairsWithPasskey(b *Browser, c *Cast) {
 	b.Fill("[name=credential]", answer)
 	b.ClickOn("form[action='/console/pair/passkey'] button")
 	b.WaitFor(`document.querySelector(".linked")`)
-	if err := <-scanned; err != nil {
+	if err := <-linked; err != nil {
 		b.T.Fatal(err)
 	}
 }

@@ -73,6 +73,9 @@ for (const type of ["pointerup", "pointercancel", "dragend", "blur"]) {
   }, type !== "blur"); // of the window alone
 }
 
+// released returns a promise that ends when nothing is pressed any more, or undefined.
+export const released = () => pressed;
+
 // isFree reports whether nothing that is visible has the focus. A dialog that is closed keeps it until the next frame.
 export const isFree = (focused = document.activeElement) => !focused || focused === document.body || !focused.checkVisibility();
 
@@ -80,7 +83,7 @@ export const isFree = (focused = document.activeElement) => !focused || focused 
 // its element is replaced before the release.
 export async function loadChanges(path, signal) {
   const page = await load(path, signal);
-  await pressed;
+  await released();
   signal?.throwIfAborted();
   return page;
 }

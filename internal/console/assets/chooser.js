@@ -1,5 +1,5 @@
 // Fields that choose chats: suggestions while typing, and chips of chosen chats.
-import { all, ask, debounced, find, root } from "./base.js";
+import { all, ask, debounced, find, released, root } from "./base.js";
 
 // startChoosers starts the fields in a part of the page.
 export function startChoosers(part) {
@@ -38,9 +38,10 @@ function start(chooser) {
 async function suggestInto(list, input) {
   const typed = input.value.trim();
   const { chats } = await ask(root + "choose?q=" + encodeURIComponent(typed)).catch(() => ({ chats: [] }));
+  await released(); // a finger may be touching an option
   if (input.value.trim() !== typed || document.activeElement !== input) return;
   const found = (chats || []).map((chat) => chat.jid).join();
-  if (!list.hidden && list.dataset.found === found) return; // a finger may be touching one
+  if (!list.hidden && list.dataset.found === found) return; // the marked option stays
   list.dataset.found = found;
   list.replaceChildren(...(chats || []).map((chat, i) => optionOf(chat, list.id + i)));
   list.hidden = !list.children.length;

@@ -2,6 +2,7 @@ package harness
 
 import (
 	"bytes"
+	"fmt"
 	"image/png"
 	"io"
 	"net/http"
@@ -100,15 +101,20 @@ func (v *Visitor) Secret() string {
 // Scanned reads a QR code in a picture.
 func Scanned(t *testing.T, picture []byte) string {
 	t.Helper()
+	return Must(ReadQRPicture(picture))(t)
+}
+
+// ReadQRPicture is [ReadQR] for a PNG file.
+func ReadQRPicture(picture []byte) (string, error) {
 	img, err := png.Decode(bytes.NewReader(picture))
 	if err != nil {
-		t.Fatal(err)
+		return "", err
 	}
 	text, err := ReadQR(img)
 	if err != nil {
-		t.Fatalf("no QR code is in the picture: %v", err)
+		return "", fmt.Errorf("no QR code is in the picture: %w", err)
 	}
-	return text
+	return text, nil
 }
 
 // JsString returns a text as a JavaScript string literal.

@@ -1,10 +1,8 @@
 package pages
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"image/png"
 	"net/http"
 	"regexp"
 	"strconv"
@@ -59,11 +57,8 @@ func TestConsole_PairsByItsQRPicture(t *testing.T) {
 // scanned reads the QR code on the page as a camera does, until a picture has all of it.
 func scanned(b *Browser) (text string) {
 	b.T.Helper()
-	Eventually(b.T, func() error {
-		img, err := png.Decode(bytes.NewReader(Got(b, chromedp.ScreenshotScale(chromedp.CSS("svg.qr"), 2))))
-		if err == nil {
-			text, err = ReadQR(img)
-		}
+	Eventually(b.T, func() (err error) {
+		text, err = ReadQRPicture(Got(b, chromedp.ScreenshotScale(chromedp.CSS("svg.qr"), 2)))
 		return err
 	})
 	return text

@@ -120,8 +120,8 @@ func printLogout(s *shell.Shell, done loggedOut) error {
 
 var errDeclined = errors.New("nothing was done")
 
-// confirm asks a question on the terminal. It returns nil if the answer is yes, and an error if there is no
-// terminal to ask on.
+// confirm asks a question on the terminal. It returns nil if the answer is yes, and an error without a
+// terminal.
 func confirm(ctx context.Context, w io.Writer, question string) error {
 	if !isTerminal(os.Stdin) {
 		return shell.Usage("this cannot be undone, and there is no terminal to ask on: add --yes")

@@ -14,8 +14,8 @@ func Group(c *Call, jid bridge.JID) (bridge.Group, error) {
 	return detail.Latest(), err
 }
 
-// Role returns the role of a group's member as most upstream APIs name it; other is that of members who
-// are no admins.
+// Role returns the role of a group's member as most upstream APIs name it; other is the name of a member
+// who is not an admin.
 func Role(p bridge.Participant, other string) string {
 	switch {
 	case p.IsSuperAdmin:

@@ -151,7 +151,7 @@ func (s *Shell) makeChangeOf(ctx context.Context, find func(context.Context, str
 	return s.makeChange(ctx, key, fmt.Sprintf(did, jid), func(api *client.Client, key string) error { return do(api, jid, key) })
 }
 
-// printDone prints the bridge's answer as JSON, or a sentence that says what was done.
+// printDone prints the bridge's answer as JSON, or a sentence about it.
 func (s *Shell) printDone(answer client.Answer, format string, args ...any) error {
 	if s.JSON {
 		return s.printJSON(answer.Body)

@@ -2,8 +2,8 @@
 // "Export chat" makes, alone or in a zip with its files.
 //
 // A chat is read in pages, the oldest messages first, so memory does not grow with its length, and no transaction of the
-// store is open while a slow reader receives a page. The export has the messages that were stored when it began, each once, and as it is when its
-// page is read, with edits and deletions until then.
+// store is open while a slow reader receives a page. The export has the messages that were stored when it began, each once,
+// and as it is when its page is read, with edits and deletions until then.
 package export
 
 import (

@@ -31,7 +31,7 @@ type Connections struct {
 	unauthenticated part
 	known           part
 	quotas          intake.Quotas // of the slots of known callers
-	others          int64         // of known.open, those of other trees than the operator's
+	others          int64         // the part of known.open that the operator's tree does not use
 	trees           map[int64]*group
 }
 

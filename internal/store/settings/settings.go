@@ -46,7 +46,7 @@ func New(db Database, o Options) *Tables { return &Tables{db, o} }
 // now returns the time in milliseconds by the store's clock.
 func (t *Tables) now() int64 { return t.db.Clock().Now().UnixMilli() }
 
-// view returns what f reads on one snapshot. Errors start with what was tried.
+// view returns the result of f, which reads one snapshot. Errors start with the operation.
 func view[T any](ctx context.Context, t *Tables, what string, f func(*sqlite.Conn) T) (value T, err error) {
 	if err := t.db.View(ctx, func(c *sqlite.Conn) { value = f(c) }); err != nil {
 		var none T

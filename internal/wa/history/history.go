@@ -56,7 +56,7 @@ type Conn struct {
 
 // Options of [History].
 type Options struct {
-	// Open returns the open connection, or an error that says why there is none.
+	// Open returns the open connection, or an error with the reason.
 	Open func() (Conn, error)
 	// Own returns the account's number and LID.
 	Own func() (pn, lid bridge.JID)

@@ -17,7 +17,7 @@ import (
 // SendAlbum prepares and uploads the files of an album one after the other, stores all its messages as
 // pending in one transaction, and sends them in order. Before that transaction nothing is stored, and
 // nothing is sent. After a refusal or without an answer, the rest is not sent and marked as failed:
-// [Sender.ResendAlbum] sends it. The errors are those of [Sender.Send] and of the items.
+// [Sender.ResendAlbum] sends it. It returns the errors of [Sender.Send] and of the items.
 func (s *Sender) SendAlbum(ctx context.Context, album bridge.OutgoingAlbum) (bridge.SentAlbum, error) {
 	c, err := s.o.Connection()
 	if err != nil {

@@ -1,13 +1,13 @@
 // Changes of messages that are asked for in a dialog, and the pinned messages on top of the chat.
 import { again, all, ask, find, load, toast } from "./base.js";
-import { chat, goTo, newest } from "./chat.js";
+import { chat, eachChat, goTo, here, newest } from "./chat.js";
 import { listeners, refresh } from "./live.js";
 
 const dialog = find("#change");
 
 // formOf returns the form of a change that the bridge renders.
 export async function formOf(query) {
-  const page = await load(location.pathname + query);
+  const page = await here(load(chat.path + query));
   const form = find(".change-form", page);
   if (!form) throw new Error("This message can no longer be changed.");
   return document.adoptNode(form);
@@ -20,7 +20,7 @@ async function open(link) {
     dialog.showModal();
     (find("input:checked", form) || find(".modal-foot [data-cancel]", form)).focus();
   } catch (failure) {
-    toast(failure.message, true);
+    if (failure.name !== "AbortError") toast(failure.message, true);
   }
 }
 
@@ -57,14 +57,16 @@ if (dialog) {
 
 // The pinned messages
 
-const pinned = find(".pinned");
-if (pinned) {
-  listeners.push((event) => {
-    const changes = Array.isArray(event.changes) ? event.changes : []; // those of a group are an object
-    if (event.type === "reset" || event.chatJid === chat.dataset.chat && (event.type === "group.updated" || ["pinnedUntil", "content", "deletedAt"].some((name) => changes.includes(name)))) refresh(pinned);
-  });
+listeners.push((event) => {
+  const pinned = find(".pinned"), changes = Array.isArray(event.changes) ? event.changes : []; // those of a group are an object
+  if (!pinned) return;
+  if (event.type === "reset" || event.chatJid === chat.jid && (event.type === "group.updated" || ["pinnedUntil", "content", "deletedAt"].some((name) => changes.includes(name)))) refresh(pinned);
+});
+
+eachChat(() => {
+  const pinned = find(".pinned");
   // A click shows the message, and the next click the next one.
-  pinned.addEventListener("click", (event) => {
+  pinned?.addEventListener("click", (event) => {
     const link = event.target.closest("[data-pinned]");
     if (!link || !goTo(event, link)) return;
     const lines = all(".pinned-line", pinned);
@@ -74,4 +76,4 @@ if (pinned) {
     next.hidden = false;
     find("[data-pinned]", next).focus({ preventScroll: true });
   });
-}
+});

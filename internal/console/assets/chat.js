@@ -3,14 +3,44 @@ import { all, debounced, find, load, loadChanges } from "./base.js";
 import { listeners } from "./live.js";
 import { keeper } from "./scroll.js";
 
-export const chat = find(".chat");
-export const list = find("#messages");
-const scroller = find("#history");
-const end = find(".to-end");
+// The open chat: section is its part of the page, list has its messages, place is the owner of their scroll position, and
+// returns tells whether the visitor went back to it (undefined if it came with the page). Another chat can take its place.
+// On pages without a chat this is empty.
+export const chat = {};
+
+let list, scroller, end;
+let place;
 const isHome = () => list.dataset.past === undefined && scroller.scrollTop > -40;
 
-// The owner of the scroll position of the messages.
-export const place = scroller && keeper(scroller, () => all(".msg:not([hidden])", list), isHome);
+const starts = []; // of the other scripts, for each chat that opens
+let ends = []; // what they do when it is left
+
+// eachChat calls start for the open chat, and for each one that takes its place. If start returns a function, that is called
+// when the chat is left.
+export function eachChat(start) {
+  starts.push(start);
+  if (chat.section) begin(start);
+}
+
+const begin = (start) => ends.push(start() || (() => {}));
+
+// put puts another chat in the place of the open one. The page already has its address.
+export function put(section, returns) {
+  for (const leave of ends) leave();
+  ends = [];
+  chat.section.replaceWith(section);
+  chat.returns = returns;
+  open(section);
+  starts.forEach(begin);
+}
+
+// here returns the result of a promise for the open chat. It throws an AbortError if another chat is opened meanwhile.
+export async function here(promise) {
+  const { section } = chat;
+  const result = await promise;
+  if (chat.section !== section) throw new DOMException("Another chat has been opened.", "AbortError");
+  return result;
+}
 
 // Called with new messages on the page, for example to add the audio player.
 export const dressers = [];
@@ -22,8 +52,6 @@ function note(item) {
   sources.set(item, unmarked(item).outerHTML);
   for (const dress of dressers) dress(item);
 }
-if (list) for (const item of all(".msg", list)) sources.set(item, unmarked(item).outerHTML);
-
 // unmarked returns a message as it is without marks of searched words.
 function unmarked(item) {
   if (!find("mark", item)) return item;
@@ -124,7 +152,7 @@ async function takeNewest(ids) {
     const left = new Set(ids);
     if (list.dataset.past === undefined) {
       const last = all(".day-part > ol > .msg", list).at(-1)?.dataset.id || "";
-      const fresh = find("#messages", await loadChanges(`${location.pathname}?part&since=${encodeURIComponent(last)}`));
+      const fresh = find("#messages", await here(loadChanges(`${chat.path}?part&since=${encodeURIComponent(last)}`)));
       // The first message of a page always shows its sender, so it is skipped.
       for (const item of all(".msg, .album-part", fresh).slice(1)) left.delete(item.dataset.id);
       find(".history > .empty")?.remove();
@@ -141,23 +169,25 @@ async function takeNewest(ids) {
 // renewOne refreshes an older message.
 async function renewOne(id) {
   if (!bubbleOf(id, list)) return;
-  const fresh = bubbleOf(id, find("#messages", await loadChanges(`${location.pathname}?part&near&at=${encodeURIComponent(id)}`)));
+  const fresh = bubbleOf(id, find("#messages", await here(loadChanges(`${chat.path}?part&near&at=${encodeURIComponent(id)}`))));
   const known = bubbleOf(id, list);
   if (fresh && known) place.steadily(() => renew(known, fresh));
 }
 
-if (chat) {
-  const changed = new Set();
-  const again = debounced(() => {
-    newest([...changed]);
-    changed.clear();
-  }, 120);
-  listeners.push((event) => {
-    if (event.chatJid !== chat.dataset.chat && event.type !== "reset" || ["chat.typing", "import.updated"].includes(event.type)) return;
-    if (event.message) changed.add(event.message.msgId);
-    again();
-  });
-}
+const changed = new Set();
+const newestSoon = debounced(() => {
+  newest([...changed]);
+  changed.clear();
+}, 120);
+
+// isAbout reports whether an event may change the messages of a chat.
+export const isAbout = (event, jid) => (event.chatJid === jid || event.type === "reset") && !["chat.typing", "import.updated"].includes(event.type);
+
+listeners.push((event) => {
+  if (!chat.section || !isAbout(event, chat.jid)) return;
+  if (event.message) changed.add(event.message.msgId);
+  newestSoon();
+});
 
 // join adds a page of older or newer messages.
 function join(fresh, older) {
@@ -197,7 +227,7 @@ function trim(older) {
     find(older ? "#end" : "#start").replaceChildren(pager);
   }
   link.loading = false;
-  link.href = `${location.pathname}?at=${encodeURIComponent(edge.dataset.id)}`;
+  link.href = `${chat.path}?at=${encodeURIComponent(edge.dataset.id)}`;
   if (older) list.dataset.past = "";
 }
 
@@ -212,7 +242,7 @@ function takeEnd(name, page) {
 // are any.
 export async function takeStored() {
   const id = find(".day-part > ol > .msg", list)?.dataset.id;
-  const page = await load(`${location.pathname}?part&near&at=${encodeURIComponent(id)}`);
+  const page = await here(load(`${chat.path}?part&near&at=${encodeURIComponent(id)}`));
   const fresh = find("#messages", page), known = bubbleOf(id, fresh);
   const isAbove = (one) => known && one.compareDocumentPosition(known) & Node.DOCUMENT_POSITION_FOLLOWING;
   for (const one of all(".msg, .event-line", fresh).filter((one) => !isAbove(one))) one.remove();
@@ -233,7 +263,7 @@ async function more(link) {
   link.loading = true;
   const older = link.matches("[data-older]");
   try {
-    const page = await load(link.href + "&part");
+    const page = await here(load(link.href + "&part"));
     place.steadily(() => {
       join(find("#messages", page), older);
       trim(older);
@@ -246,7 +276,14 @@ async function more(link) {
   }
 }
 
-if (scroller) {
+// open starts a chat on the page.
+function open(section) {
+  list = find("#messages");
+  scroller = find("#history");
+  end = find(".to-end");
+  place = keeper(scroller, () => all(".msg:not([hidden])", list), isHome);
+  Object.assign(chat, { section, jid: section.dataset.chat, path: location.pathname, list, place });
+  for (const item of all(".msg", list)) sources.set(item, unmarked(item).outerHTML);
   const watch = new IntersectionObserver((seen) => {
     for (const one of seen) if (one.isIntersecting) more(one.target);
   }, { root: scroller, rootMargin: "400px" });
@@ -312,7 +349,7 @@ export function goTo(event, link) {
 // the present ones.
 export async function visit(id, words) {
   const isHere = Boolean(messageOf(id));
-  const page = await load(`${location.pathname}?part${isHere ? "&near" : ""}&at=${encodeURIComponent(id)}${words}`);
+  const page = await here(load(`${chat.path}?part${isHere ? "&near" : ""}&at=${encodeURIComponent(id)}${words}`));
   const fresh = find("#messages", page);
   if (messageOf(id)) {
     const item = bubbleOf(id, fresh), known = bubbleOf(id, list);
@@ -356,3 +393,5 @@ function toFound(message) {
   if (fold?.matches(".more")) fold.open = true;
   place.show(hit || message);
 }
+
+if (find(".chat")) open(find(".chat"));

@@ -1,5 +1,6 @@
 // The list of chats: refreshes in place, grows while scrolling, arrow keys move in it.
 import { all, ask, debounced, draftOf, find, load, loadChanges, root, toast } from "./base.js";
+import { chat } from "./chat.js";
 import { onHold } from "./hold.js";
 import { listeners } from "./live.js";
 import { keeper } from "./scroll.js";
@@ -78,6 +79,23 @@ export async function renewList(from = list.dataset.from) {
   }
 }
 
+// mark marks the row of the open chat. A list that was asked for before it opened marks another one.
+function mark() {
+  for (const { dataset, firstElementChild: row } of items(list)) {
+    if (dataset.key === chat.jid) row.setAttribute("aria-current", "true");
+    else row.removeAttribute("aria-current");
+  }
+}
+
+// showOpen shows which chat is open now. The chat before leaves the list if it no longer belongs there.
+export function showOpen() {
+  const from = new URL(list.dataset.from, location.href);
+  from.searchParams.set("open", chat.jid);
+  list.dataset.from = from.pathname + from.search;
+  arrange();
+  if ([...from.searchParams.keys()].some((name) => name !== "open" && name !== "rows")) renewList();
+}
+
 // renewRows loads the rows of changed chats alone, and moves them to their places.
 async function renewRows(jids) {
   const query = new URLSearchParams(jids.map((jid) => ["only", jid]));
@@ -146,6 +164,7 @@ function rove(box) {
 }
 
 function arrange() {
+  mark();
   showDrafts();
   rove(list);
   watchEnd();

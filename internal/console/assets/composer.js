@@ -1,15 +1,16 @@
 // The composer of a chat: texts, drafts, replies, edits, and forms for other content.
 import { again, all, ask, draftOf, find, randomKey, toast } from "./base.js";
 import { formOf } from "./change.js";
-import { chat, newest } from "./chat.js";
+import { chat, eachChat, newest } from "./chat.js";
 import { isTyped } from "./live.js";
 import * as mentions from "./mentions.js";
 import * as outbox from "./outbox.js";
 
-const say = find("form.say");
-export const area = say?.elements.text;
-const draft = draftOf(location.pathname);
+let say, area, draft; // the form of the open chat, its field, and the name of the stored text
 let editing; // the form of the edited message, with its address and key
+
+// textField returns the field of the open chat; undefined if nobody can write there.
+export const textField = () => area;
 
 // reply returns the message to answer; undefined for none.
 export function reply() {
@@ -68,7 +69,7 @@ export async function edit(query) {
     area.focus();
     area.setSelectionRange(area.value.length, area.value.length);
   } catch (failure) {
-    toast(failure.message, true);
+    if (failure.name !== "AbortError") toast(failure.message, true);
   }
 }
 
@@ -86,7 +87,8 @@ async function saveEdit() {
   form.elements.text.value = text;
   const body = new URLSearchParams(new FormData(form));
   for (const jid of jids) body.append("mention", jid);
-  area.readOnly = true;
+  const field = area;
+  field.readOnly = true;
   try {
     await again(() => ask(form.action, body));
     if (editing === form) stopEditing();
@@ -95,8 +97,8 @@ async function saveEdit() {
     form.elements.key.value = randomKey();
     toast(failure.message, true);
   }
-  area.readOnly = false;
-  area.focus();
+  field.readOnly = false;
+  field.focus();
 }
 
 // Actions in the menus of messages
@@ -150,14 +152,19 @@ function sendText() {
   outbox.add({ text, shown, mentions: jids, reply: answered });
 }
 
-if (say) {
+eachChat(() => {
+  say = find("form.say");
+  area = say?.elements.text;
+  draft = draftOf(chat.path);
+  editing = undefined;
+  if (!say) return;
   find("[data-extras]").hidden = false;
   write(area.value || mentions.recalled(draft));
   area.addEventListener("input", () => {
     grow();
     if (!editing) mentions.remember(draft, area.value);
     const line = find("#extras .curl code");
-    const body = JSON.stringify({ jid: chat.dataset.chat, text: mentions.sent(area.value).text || "Hello" }).replaceAll("'", "'\\''");
+    const body = JSON.stringify({ jid: chat.jid, text: mentions.sent(area.value).text || "Hello" }).replaceAll("'", "'\\''");
     if (line) line.textContent = line.textContent.replace(/-d '[^]*' "\$BRIDGE/, () => `-d '${body}' "$BRIDGE`);
   });
   area.addEventListener("keydown", (event) => {
@@ -166,7 +173,15 @@ if (say) {
     say.requestSubmit();
   });
   grow();
-}
+  // The form for sending later begins with the text that was written already.
+  find("#later").addEventListener("toggle", (event) => {
+    const field = find("textarea", event.target);
+    if (!event.target.open || editing || field.value || !area.value.trim()) return;
+    field.value = area.value;
+    area.value = "";
+    area.dispatchEvent(new Event("input", { bubbles: true })); // clears the draft
+  });
+});
 
 // send posts a form of other content. Retries use the same key, so nothing is sent twice.
 async function send(form, submitter) {
@@ -195,15 +210,6 @@ document.addEventListener("toggle", (event) => {
   if (event.target.matches?.(".extras-box > [open]")) event.target.scrollIntoView({ block: "nearest" });
   if (event.target.matches?.(".when")) find("input", event.target).value = event.target.open ? event.target.dataset.later : "";
 }, true);
-
-// The form for sending later begins with the text that was written already.
-find("#later")?.addEventListener("toggle", (event) => {
-  const field = find("textarea", event.target);
-  if (!event.target.open || editing || field.value || !area.value.trim()) return;
-  field.value = area.value;
-  area.value = "";
-  area.dispatchEvent(new Event("input", { bubbles: true })); // clears the draft
-});
 
 document.addEventListener("submit", (event) => {
   if (!event.target.matches("[data-send]")) return;

@@ -6,6 +6,7 @@ import "./finding.js";
 import "./notify.js";
 import "./calls.js";
 import "./chat.js";
+import "./opening.js";
 import "./older.js";
 import "./place.js";
 import "./within.js";

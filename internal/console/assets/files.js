@@ -1,15 +1,13 @@
 // Files: a dialog shows chosen, dropped or pasted ones before sending.
 import { all, find } from "./base.js";
-import { chat } from "./chat.js";
+import { chat, eachChat } from "./chat.js";
 import { reply, toField, toggleExtras, unreply } from "./composer.js";
 import * as outbox from "./outbox.js";
 
-const form = find("[data-file-form]");
-const dialog = find("#files");
-const list = dialog && find(".file-list", dialog);
+let form, dialog, list; // elements of the open chat
+let most; // bytes of a file, and of the files of an album together
+let mostParts; // pictures and videos of an album
 const rows = new Map(); // files by row
-const most = Number(form?.dataset.most) || Infinity; // bytes of a file, and of the files of an album together
-const mostParts = Number(form?.dataset.album); // pictures and videos of an album
 const pictures = ["image/jpeg", "image/png", "image/bmp", "image/webp"]; // that can be in albums
 const side = 112; // pixels of a thumbnail
 
@@ -195,7 +193,14 @@ function send() {
 
 const hasFiles = (event) => [...(event.dataTransfer?.types || [])].includes("Files");
 
-if (form) {
+eachChat(() => {
+  form = find("[data-file-form]");
+  if (!form) return;
+  dialog = find("#files");
+  list = find(".file-list", dialog);
+  most = Number(form.dataset.most) || Infinity;
+  mostParts = Number(form.dataset.album);
+  rows.clear();
   const drop = find("#drop");
   const input = form.elements.file;
   let depth = 0;
@@ -227,26 +232,27 @@ if (form) {
     event.preventDefault();
     if (rows.size) send();
   });
-  document.addEventListener("paste", (event) => {
-    if (!event.clipboardData.files.length || event.clipboardData.getData("text/plain")) return; // some programs copy a picture along with a text
-    event.preventDefault();
-    offer([...event.clipboardData.files]);
-  });
-  chat.addEventListener("dragenter", (event) => {
+  chat.section.addEventListener("dragenter", (event) => {
     if (!hasFiles(event)) return;
     event.preventDefault();
     depth++;
     drop.hidden = false;
   });
-  chat.addEventListener("dragover", (event) => hasFiles(event) && event.preventDefault());
-  chat.addEventListener("dragleave", (event) => {
+  chat.section.addEventListener("dragover", (event) => hasFiles(event) && event.preventDefault());
+  chat.section.addEventListener("dragleave", (event) => {
     if (hasFiles(event) && --depth <= 0) drop.hidden = true;
   });
-  chat.addEventListener("drop", (event) => {
+  chat.section.addEventListener("drop", (event) => {
     if (!hasFiles(event)) return;
     event.preventDefault();
     depth = 0;
     drop.hidden = true;
     offer([...event.dataTransfer.files]);
   });
-}
+});
+
+document.addEventListener("paste", (event) => {
+  if (!form || !event.clipboardData.files.length || event.clipboardData.getData("text/plain")) return; // some programs copy a picture along with a text
+  event.preventDefault();
+  offer([...event.clipboardData.files]);
+});

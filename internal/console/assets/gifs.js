@@ -1,7 +1,7 @@
 // GIFs play while they are visible, unless the visitor prefers less motion.
-import { all, find } from "./base.js";
+import { all } from "./base.js";
+import { chat, eachChat } from "./chat.js";
 
-const list = find("#messages");
 const still = matchMedia("(prefers-reduced-motion: reduce)");
 
 const watch = new IntersectionObserver((seen) => {
@@ -12,16 +12,16 @@ const watch = new IntersectionObserver((seen) => {
 }, { threshold: 0.5 });
 
 function look() {
-  for (const gif of all("[data-gif]:not([data-watched])", list)) {
+  for (const gif of all("[data-gif]:not([data-watched])", chat.list)) {
     gif.dataset.watched = "";
     for (const type of ["playing", "pause"]) gif.addEventListener(type, () => gif.classList.toggle("playing", type === "playing"));
     watch.observe(gif);
   }
 }
 
-if (list) {
+eachChat(() => {
   look();
-  new MutationObserver(look).observe(list, { childList: true, subtree: true });
+  new MutationObserver(look).observe(chat.list, { childList: true, subtree: true });
   // A link's preview without a picture needs no place for it.
-  list.addEventListener("error", ({ target }) => target.matches(".preview img") && target.remove(), true);
-}
+  chat.list.addEventListener("error", ({ target }) => target.matches(".preview img") && target.remove(), true);
+});

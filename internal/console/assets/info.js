@@ -1,6 +1,6 @@
 // The page about the person or the group of the open chat, in a pane next to it. Narrow windows open the page itself.
 import { all, find, loadAny, toast, unreached } from "./base.js";
-import { chat, place } from "./chat.js";
+import { chat, eachChat } from "./chat.js";
 import { isTyped, listeners, loadLater } from "./live.js";
 import { startSuggesting } from "./people.js";
 
@@ -57,7 +57,7 @@ function open(link) {
   opener = menu ? find("summary", menu) : link;
   trail = [];
   box.replaceChildren(Object.assign(document.createElement("p"), { className: "hint", textContent: "Loading…" }));
-  place.steadily(() => (pane.hidden = false));
+  chat.place.steadily(() => (pane.hidden = false));
   find("[data-close]", pane).focus();
   show(link.href);
 }
@@ -66,7 +66,7 @@ function close() {
   const had = pane.contains(document.activeElement);
   asked?.abort();
   trail = [];
-  place.steadily(() => (pane.hidden = true));
+  chat.place.steadily(() => (pane.hidden = true));
   box.replaceChildren();
   if (had) opener.focus({ preventScroll: true });
 }
@@ -80,7 +80,7 @@ async function send(form, submitter) {
   for (const button of buttons) button.disabled = false;
   if (pane.hidden) return;
   const renewed = part && find(`#${part}`, box), fault = find("[role=alert]", box);
-  if (!fault && trail.length === 1) find(".chat-title bdi", chat).textContent = find(".who-name", box).textContent;
+  if (!fault && trail.length === 1) find(".chat-title bdi", chat.section).textContent = find(".who-name", box).textContent;
   if (!pane.contains(document.activeElement)) ((renewed && find("summary, button, input:not([type=hidden])", renewed)) || find("[data-close]", pane)).focus({ preventScroll: true });
   fault?.scrollIntoView({ block: "nearest" });
 }
@@ -118,7 +118,8 @@ if (pane) {
     if (form.method === "post") send(form, event.submitter);
   });
   listeners.push((event) => {
-    if (event.type === "group.updated" && event.chatJid === chat.dataset.chat && trail.length && !isBusy()) show(trail.at(-1));
+    if (event.type === "group.updated" && event.chatJid === chat.jid && trail.length && !isBusy()) show(trail.at(-1));
   });
   wide.addEventListener("change", () => wide.matches || pane.hidden || close());
+  eachChat(() => () => pane.hidden || close());
 }

@@ -1,13 +1,11 @@
 // The keyboard: the initial focus, and moving between chats, messages and the composer.
 import { all, find, isFree, root } from "./base.js";
-import { place } from "./chat.js";
-import { answer, area, edit, leave } from "./composer.js";
+import { chat, eachChat } from "./chat.js";
+import { answer, edit, leave, textField } from "./composer.js";
 import { close as closeSuggestions } from "./mentions.js";
 import { markRead } from "./reading.js";
 
-const history = find("#history");
-const list = find("#messages");
-const composer = find("#composer");
+let history, list, composer, area; // elements of the open chat
 let current; // id of the message that has or last had the focus
 const controls = "a[href], button, summary, input:not([type=hidden]), textarea, select, audio[controls], video[controls], [tabindex='0']";
 
@@ -55,7 +53,7 @@ function focusMessage(message) {
   message.tabIndex = -1;
   message.addEventListener("blur", () => message.removeAttribute("tabindex"), { once: true });
   message.focus({ preventScroll: true });
-  place.reveal(message);
+  chat.place.reveal(message);
 }
 
 const messageOf = (target) => target.closest(".msg");
@@ -141,7 +139,7 @@ function toChat(by) {
   const rows = all(".chat-list .chat-row");
   const at = rows.findIndex((row) => row.matches("[aria-current]"));
   const next = rows[at < 0 ? 0 : at + by];
-  if (next) location.href = next.href;
+  next?.click();
 }
 
 // isR reports whether a key is R. With the Option key of a Mac, and in other scripts, it types something else.
@@ -178,20 +176,19 @@ document.addEventListener("keydown", (event) => {
   if (!event.defaultPrevented && act(event)) event.preventDefault();
 });
 
-for (const [box, chosen] of [[".page-chat .rail, .page-chats .rail", "[aria-current]"], [".chat-head", ".chat-title a"]]) {
-  if (find(box)) roving(find(box), chosen);
-}
+const rail = find(".page-chat .rail, .page-chats .rail");
+if (rail) roving(rail, "[aria-current]");
 
-if (list) {
+eachChat(() => {
+  [history, list, composer, area] = [find("#history"), chat.list, find("#composer"), textField()];
+  current = undefined;
+  roving(find(".chat-head"), ".chat-title a");
   // A refreshed message gets the focus back.
   new MutationObserver((changes) => {
     const gone = changes.some(({ removedNodes }) => [...removedNodes].some((node) => node.id === current));
     if (gone && isFree()) focusMessage(document.getElementById(current));
   }).observe(list, { childList: true, subtree: true });
-}
-
-// An opened chat focuses the composer, except on phones.
-if (area && !list.dataset.at && !location.hash && isFree() && !matchMedia("(pointer: coarse)").matches) {
-  area.focus({ preventScroll: true });
-}
-if (area && new URLSearchParams(location.search).has("reply")) area.focus();
+  // An opened chat focuses the composer, except on phones.
+  const asks = new URLSearchParams(location.search).has("reply");
+  if (area && (asks || (chat.returns || !list.dataset.at) && !location.hash && isFree() && !matchMedia("(pointer: coarse)").matches)) area.focus({ preventScroll: true });
+});

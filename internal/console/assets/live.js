@@ -116,21 +116,21 @@ export function loadLater(part) {
   all("[data-live][data-load]", part).forEach(refresh);
 }
 
-for (const region of all("[data-live]")) {
-  let timer; // of the next refresh: events that follow each other quickly do not delay it
-  const again = () => {
-    timer ??= setTimeout(() => {
-      timer = undefined;
-      refresh(region);
-    }, 200);
-  };
-  const types = (region.dataset.on || "").split(",");
-  listeners.push((event) => {
-    if (types.includes(event.type)) again();
-  });
-  refreshLater(region);
+// start begins with the regions in a part of the page that are loaded after some time.
+export function start(part) {
+  all("[data-live]", part).forEach(refreshLater);
+  loadLater(part);
+  countDown();
 }
-loadLater(document);
+
+// refreshSoon loads a region again. Events that follow each other quickly do not delay it.
+function refreshSoon(region) {
+  region.soon ??= setTimeout(() => {
+    region.soon = undefined;
+    refresh(region);
+  }, 200);
+}
+listeners.push((event) => all("[data-live]").filter((region) => (region.dataset.on || "").split(",").includes(event.type)).forEach(refreshSoon));
 
 // One stream for each page. A hidden page closes it, because browsers limit connections to a host, and
 // resumes it later.
@@ -197,4 +197,4 @@ function countDown() {
   }
   if (ends.length) counting = setTimeout(countDown, 1000);
 }
-countDown();
+start(document);

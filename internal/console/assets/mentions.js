@@ -2,10 +2,10 @@
 // invisible characters (U+2068 and U+2069, which isolate its text direction); in the sent text it is
 // the member's number.
 import { debounced, find } from "./base.js";
+import { eachChat } from "./chat.js";
 import { announce } from "./pending.js";
 
-const say = find("form.say");
-const box = find("#mention-list");
+let say, box; // elements of the open chat
 const chosen = new Map(); // members by name
 const most = 6; // suggestions
 let members; // a promise
@@ -122,7 +122,13 @@ function move(by) {
   draw();
 }
 
-if (say?.dataset.mentions) {
+eachChat(() => {
+  say = find("form.say");
+  box = find("#mention-list");
+  members = undefined;
+  found = [];
+  chosen.clear();
+  if (!say?.dataset.mentions) return;
   const area = say.elements.text;
   const later = debounced(suggest, 60);
   area.setAttribute("aria-autocomplete", "list");
@@ -137,4 +143,4 @@ if (say?.dataset.mentions) {
     event.stopPropagation();
     act();
   });
-}
+});

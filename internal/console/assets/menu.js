@@ -1,13 +1,13 @@
 // The menu of a message with reactions: a popup, or a sheet on touch screens.
 import { all, ask, csrf, find, isFree, load, randomKey, toast } from "./base.js";
-import { list, newest } from "./chat.js";
+import { chat, eachChat, newest } from "./chat.js";
 import { onHold } from "./hold.js";
 import { buttonOf, move, show as showPicker } from "./picker.js";
 
 const dialog = find("#message-menu");
 const quick = dialog && find(".quick", dialog);
 const emojis = dialog && find(".emojis", dialog);
-const messageOf = (id) => all(".msg, .album-part", list).find((one) => one.dataset.id === id);
+const messageOf = (id) => all(".msg, .album-part", chat.list).find((one) => one.dataset.id === id);
 const current = () => messageOf(dialog.dataset.id);
 let asked; // the message whose menu is loading
 
@@ -19,8 +19,8 @@ async function open(message) {
   asked = message;
   message.classList.add("open");
   try {
-    const page = await load(`${location.pathname}/messages/${message.id.slice(2)}/menu`);
-    if (asked === message) show(message, find(".menu-items", page));
+    const page = await load(`${chat.path}/messages/${message.id.slice(2)}/menu`);
+    if (asked === message && message.isConnected) show(message, find(".menu-items", page));
   } catch {
     message.classList.remove("open");
     toast("The menu couldn’t be loaded. Try again.", true);
@@ -104,7 +104,7 @@ async function showEmojis(shown) {
 // react sets the visitor's reaction to a message; an empty one removes it.
 async function react(id, emoji) {
   try {
-    await ask(location.pathname + "/send", new URLSearchParams({ csrf, kind: "reaction", react: id, emoji, key: randomKey() }));
+    await ask(chat.path + "/send", new URLSearchParams({ csrf, kind: "reaction", react: id, emoji, key: randomKey() }));
     await newest([id]);
   } catch (failure) {
     toast(failure.message, true);
@@ -133,7 +133,7 @@ if (dialog) {
     if (button.dataset.emoji) react(id, own ? "" : button.dataset.emoji);
   });
   dialog.addEventListener("close", () => {
-    const message = all(".open:is(.msg, .album-part)", list).map((one) => (one.classList.remove("open"), one))[0];
+    const message = all(".open:is(.msg, .album-part)", chat.list).map((one) => (one.classList.remove("open"), one))[0];
     if (isFree() && message) find(".msg-menu", message).focus({ preventScroll: true });
   });
   dialog.addEventListener("keydown", (event) => {
@@ -166,7 +166,7 @@ document.addEventListener("keydown", (event) => {
 
 if (dialog) {
   const held = (target) => !target.closest("input") && (target.closest(".album-part") || target.closest(".bubble, .marks")?.closest(".msg:not(.unsent)"));
-  onHold(list, held, open);
+  eachChat(() => onHold(chat.list, held, open));
 
   // Swiping down closes the sheet.
   let from;

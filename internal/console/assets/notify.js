@@ -1,14 +1,19 @@
 // Unread chats in the title and on the app's badge, and notifications if they are on.
 import { all, ask, csrf, debounced, find, root } from "./base.js";
 import { renew, ring } from "./calls.js";
+import { chat, eachChat } from "./chat.js";
 import { listeners } from "./live.js";
 
 // The number of unread chats
 
-const title = document.title;
+let title = document.title;
+let unread = 0;
+
+const showTitle = () => (document.title = unread ? `(${unread > 99 ? "99+" : unread}) ${title}` : title);
 
 function show(count) {
-  document.title = count ? `(${count > 99 ? "99+" : count}) ${title}` : title;
+  unread = count;
+  showTitle();
   (count ? navigator.setAppBadge?.(count) : navigator.clearAppBadge?.())?.catch(() => {}); // not installed as an app
 }
 
@@ -72,14 +77,19 @@ if (csrf) {
 // The visible chat, for the page that notifies
 
 const looked = "bridged looked at " + root;
-const open = find(".chat")?.dataset.chat || "";
 function look() {
+  const open = chat.jid || "";
   if (!document.hidden && document.hasFocus()) localStorage.setItem(looked, open);
   else if (localStorage.getItem(looked) === open) localStorage.removeItem(looked);
 }
 for (const type of ["focus", "blur", "pagehide"]) addEventListener(type, look);
 document.addEventListener("visibilitychange", look);
 look();
+eachChat(() => {
+  title = `${find(".chat-title h1").textContent} · bridged`;
+  showTitle();
+  look();
+});
 
 // Notifications
 

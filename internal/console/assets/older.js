@@ -6,9 +6,9 @@ import { takeStored } from "./chat.js";
 const pause = 2000; // milliseconds
 const most = 30; // looks
 
-find("#history")?.addEventListener("submit", async (event) => {
-  const form = event.target.closest(".from-phone");
-  if (!form) return;
+document.addEventListener("submit", async (event) => {
+  const form = event.target;
+  if (!form.matches(".from-phone")) return;
   event.preventDefault();
   const button = find("button", form), status = find("[role=status]", form);
   if (button.ariaDisabled) return;

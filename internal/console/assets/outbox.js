@@ -1,7 +1,7 @@
 // The outbox sends messages in order, and waits while the bridge cannot be reached. Texts survive
 // reloading the page. Each item has one key for all tries, so it is sent once.
-import { ask, csrf, draftOf, find, randomKey, refused, root, toast, unreached, visitor } from "./base.js";
-import { chat, newest, place } from "./chat.js";
+import { ask, csrf, draftOf, randomKey, refused, root, toast, unreached, visitor } from "./base.js";
+import { chat, eachChat, newest } from "./chat.js";
 import { listeners } from "./live.js";
 import * as pending from "./pending.js";
 
@@ -13,17 +13,17 @@ const longest = 90e3; // ms; timeout of a text
 let wait = 1000; // ms until the next try
 let timer;
 
-// add adds a text, a file or an album of this chat.
+// add adds a text, a file or an album of the open chat.
 export function add(item) {
-  Object.assign(item, { key: randomKey(), chat: location.pathname, at: Date.now(), state: "waiting", after: pending.lastOwn(), part: 0 });
+  Object.assign(item, { key: randomKey(), chat: chat.path, at: Date.now(), state: "waiting", after: pending.lastOwn(), part: 0 });
   items.set(item.key, item);
   keep(item);
-  if (find("#messages").dataset.past !== undefined && !item.files) { // the end is not on this page
+  if (chat.list.dataset.past !== undefined && !item.files) { // the end is not on this page
     location.href = item.chat;
     return;
   }
   show(item);
-  place.home();
+  chat.place.home();
   work(queueOf(item));
 }
 
@@ -182,6 +182,7 @@ function connected() {
 if (visitor) {
   restore();
   flush();
+  eachChat(() => items.forEach(show));
   addEventListener("online", connected);
   listeners.push((event) => event.type === "account.status" && connected());
   let offline = document.body.classList.contains("offline");
@@ -194,7 +195,7 @@ if (visitor) {
     const item = key?.startsWith(prefix) && !newValue && items.get(key.slice(prefix.length));
     if (!item || item.state === "sending") return;
     drop(item);
-    if (chat) newest();
+    if (chat.section) newest();
   });
   addEventListener("beforeunload", (event) => {
     if ([...items.values()].some((item) => item.files)) event.preventDefault();

@@ -1,13 +1,13 @@
 // Messages being sent: bubbles after the stored messages, until the stored ones replace them.
 import { all, find } from "./base.js";
+import { chat, eachChat } from "./chat.js";
 
-const list = find("#messages");
 const shown = new Map(); // bubbles by the key of their item
 
 // lastOwn returns the id of the newest stored message of the account.
 export const lastOwn = () => stored().at(-1)?.dataset.id || "";
 
-const stored = () => all(".msg.out:not(.unsent)", list);
+const stored = () => all(".msg.out:not(.unsent)", chat.list);
 
 // show adds an item of the outbox after the messages, or updates its state.
 export function show(item, { again, drop }) {
@@ -34,7 +34,7 @@ export function hide(key) {
 }
 
 // isShown reports whether this page shows a chat.
-export const isShown = (path) => Boolean(list && find("#unsent")) && path === location.pathname;
+export const isShown = (path) => path === chat.path && Boolean(find("#unsent"));
 
 function describe(item, bubble) {
   find("[data-text]", bubble).textContent = item.shown || item.text;
@@ -78,6 +78,7 @@ export function announce(text) {
 
 // arrange moves the bubbles to the end and replaces sent ones by their stored messages.
 function arrange() {
+  const { list } = chat;
   for (const one of all(".msg[data-twin]", list)) {
     one.hidden = false;
     delete one.dataset.twin;
@@ -123,4 +124,7 @@ function says(message, text) {
   return plain(shown) === plain(text);
 }
 
-if (list) new MutationObserver(() => shown.size && arrange()).observe(list, { childList: true, subtree: true });
+eachChat(() => {
+  shown.clear();
+  new MutationObserver(() => shown.size && arrange()).observe(chat.list, { childList: true, subtree: true });
+});

@@ -1,5 +1,5 @@
 // The list of emoji with search and arrow keys.
-import { all, find, toast } from "./base.js";
+import { find, toast } from "./base.js";
 
 export function buttonOf({ sign, name }) {
   const button = document.createElement("button");
@@ -31,14 +31,12 @@ export async function show(box, query) {
   }
 }
 
-for (const box of all(".emojis")) {
-  find("input", box).addEventListener("input", (event) => show(box, event.target.value.trim()));
-  box.addEventListener("keydown", (event) => {
-    if (event.key !== "Enter" || !event.target.matches("input")) return;
-    event.preventDefault();
-    find(".emoji-list button", box)?.click();
-  });
-}
+document.addEventListener("input", ({ target }) => target.matches(".emojis input") && show(target.closest(".emojis"), target.value.trim()));
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "Enter" || !event.target.matches(".emojis input")) return;
+  event.preventDefault();
+  find(".emoji-list button", event.target.closest(".emojis"))?.click();
+});
 
 // move moves the focus with the arrow keys.
 export function move({ key, target }, spots) {

@@ -1,6 +1,6 @@
 // Votes in polls: a click on an option votes, a second one takes the vote back.
 import { again, all, ask, find, randomKey, toast } from "./base.js";
-import { dressers, list, newest } from "./chat.js";
+import { chat, dressers, newest } from "./chat.js";
 
 // The chosen options of polls whose votes are on their way, by the id of the message.
 const wanted = new Map();
@@ -32,7 +32,7 @@ async function send(id, path) {
   } catch (failure) {
     toast(failure.message, true);
     wanted.delete(id);
-    const form = all(".msg", list).find((one) => one.dataset.id === id)?.querySelector("[data-poll]");
+    const form = all(".msg", chat.list).find((one) => one.dataset.id === id)?.querySelector("[data-poll]");
     if (form) for (const box of optionsOf(form)) box.checked = box.defaultChecked;
   }
 }

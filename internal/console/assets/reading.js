@@ -2,38 +2,37 @@
 // unread ones from the menu of the list.
 import { again, all, ask, find, isFree, root, toast } from "./base.js";
 import { asks, dialogOf } from "./agree.js";
-import { chat, dressers, list, place } from "./chat.js";
+import { chat, dressers, eachChat, here } from "./chat.js";
 import { listeners } from "./live.js";
 
 // The open chat
 
 const wanted = "bridged reads " + root; // "yes" or nothing
-const form = find("#mark-read"); // missing if the visitor may not mark the chat
-const upto = form?.elements.upto; // the message that arrived last
-const history = find("#history");
+let form; // missing if the visitor may not mark the chat
+let upto; // the message that arrived last
 let tried; // the message up to which the chat was marked, or was to be marked, while it was read
 let failed = false; // whether that failed
 
 // mark marks the chat as read up to the last message that the page knows.
 async function mark() {
-  const last = upto.value;
+  const { section } = chat, field = upto, last = field.value;
   await ask(form.action, new URLSearchParams(new FormData(form)));
-  if (upto.value === last) chat.removeAttribute("data-unread");
+  if (field.value === last) section.removeAttribute("data-unread");
 }
 
 // isRead reports whether the visitor is looking at the newest message: the page is in front, nothing covers it, and the end
 // of the message is in view.
 function isRead() {
-  if (document.hidden || !document.hasFocus() || find("dialog[open]") || list.dataset.past !== undefined) return false;
-  if (upto.value && !find(`[data-id="${CSS.escape(upto.value)}"]`, list)) return false; // not on the page yet
-  const newest = all(".day-part .msg:not([hidden])", list).at(-1);
-  const end = newest?.getBoundingClientRect().bottom, box = history.getBoundingClientRect();
+  if (document.hidden || !document.hasFocus() || find("dialog[open]") || chat.list.dataset.past !== undefined) return false;
+  if (upto.value && !find(`[data-id="${CSS.escape(upto.value)}"]`, chat.list)) return false; // not on the page yet
+  const newest = all(".day-part .msg:not([hidden])", chat.list).at(-1);
+  const end = newest?.getBoundingClientRect().bottom, box = find("#history").getBoundingClientRect();
   return end > box.top && end < box.bottom + 8;
 }
 
 // look marks the chat while it is read, once for each new message.
 async function look() {
-  if (!("unread" in chat.dataset) || tried === upto.value || !localStorage.getItem(wanted) || !isRead()) return;
+  if (!form || !("unread" in chat.section.dataset) || tried === upto.value || !localStorage.getItem(wanted) || !isRead()) return;
   tried = upto.value;
   await mark().catch(() => (failed = true));
 }
@@ -51,34 +50,39 @@ export function markRead() {
   return Boolean(form);
 }
 
-if (form) {
-  form.addEventListener("submit", async (event) => {
+eachChat(() => {
+  form = find("#mark-read");
+  upto = form?.elements.upto;
+  [tried, failed] = [undefined, false];
+  find("#history").addEventListener("scroll", look, { passive: true });
+  form?.addEventListener("submit", async (event) => {
     event.preventDefault();
     const menu = event.submitter?.closest("details.menu");
     if (menu) menu.open = false;
     try {
-      await mark();
-      place.steadily(() => find("#unread", list)?.remove());
+      await here(mark());
+      chat.place.steadily(() => find("#unread", chat.list)?.remove());
       if (isFree() && !matchMedia("(pointer: coarse)").matches) find(".say textarea")?.focus({ preventScroll: true });
       toast("Marked as read");
     } catch (failure) {
-      toast(failure.message, true);
+      if (failure.name !== "AbortError") toast(failure.message, true);
     }
   });
-  listeners.push((event) => {
-    if (event.type === "account.status") lookAgain(); // the connection may be back
-    if (event.chatJid !== chat.dataset.chat) return;
-    if (event.type === "chat.updated") chat.toggleAttribute("data-unread", event.chat.unreadCount > 0);
-    if (event.type !== "message.created") return;
-    upto.value = event.message.msgId;
-    chat.toggleAttribute("data-unread", !event.message.fromMe);
-  });
-  dressers.push(() => requestAnimationFrame(look)); // new messages are on the page then
-  history.addEventListener("scroll", look, { passive: true });
-  document.addEventListener("close", look, true); // of a dialog
-  for (const type of ["focus", "pageshow"]) addEventListener(type, lookAgain);
-  document.addEventListener("visibilitychange", lookAgain);
-}
+  requestAnimationFrame(look);
+});
+
+listeners.push((event) => {
+  if (event.type === "account.status") lookAgain(); // the connection may be back
+  if (!form || event.chatJid !== chat.jid) return;
+  if (event.type === "chat.updated") chat.section.toggleAttribute("data-unread", event.chat.unreadCount > 0);
+  if (event.type !== "message.created") return;
+  upto.value = event.message.msgId;
+  chat.section.toggleAttribute("data-unread", !event.message.fromMe);
+});
+dressers.push(() => requestAnimationFrame(look)); // new messages are on the page then
+document.addEventListener("close", look, true); // of a dialog
+for (const type of ["focus", "pageshow"]) addEventListener(type, lookAgain);
+document.addEventListener("visibilitychange", lookAgain);
 
 // The switch
 

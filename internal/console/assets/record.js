@@ -1,21 +1,24 @@
 // Voice notes, recorded in the browser.
 import { find, toast } from "./base.js";
+import { chat, eachChat } from "./chat.js";
 import { offer as offerFiles } from "./files.js";
-import { area, reply, toField, unreply } from "./composer.js";
+import { reply, textField, toField, unreply } from "./composer.js";
 import * as outbox from "./outbox.js";
 import { announce } from "./pending.js";
 
-const button = find("[data-record]");
-const bar = find("#recording");
+let button, bar; // elements of the open chat
 const types = ["audio/ogg;codecs=opus", "audio/webm;codecs=opus"];
 const type = navigator.mediaDevices?.getUserMedia && window.MediaRecorder && types.find((one) => MediaRecorder.isTypeSupported(one));
 let now; // the recording: recorder, chunks, stream, context, level, ms until the last pause, since (the start or the last resume; undefined while it rests)
+let ending = false; // whether a recording becomes a file
 let frame; // of the next drawing
 
 async function start() {
-  button.disabled = true;
+  const { section } = chat, own = button;
+  own.disabled = true;
   try {
     const stream = await navigator.mediaDevices.getUserMedia({ audio: { channelCount: 1, echoCancellation: true, noiseSuppression: true } });
+    if (chat.section !== section) return stream.getTracks().forEach((track) => track.stop());
     const recorder = new MediaRecorder(stream, { mimeType: type, audioBitsPerSecond: 32000 });
     now = { recorder, stream, chunks: [], ms: 0, since: performance.now(), ...meter(stream) };
     recorder.addEventListener("dataavailable", (event) => now?.chunks.push(event.data));
@@ -33,7 +36,7 @@ async function start() {
       ? "Microphone access is blocked. Allow it in the browser’s settings for this site, then try again."
       : "The microphone can’t be used. Another program may be using it.", true);
   }
-  button.disabled = false;
+  own.disabled = false;
 }
 
 // meter returns a function that measures the loudness of a stream.
@@ -127,9 +130,10 @@ function cancel() {
 
 // finish sends the voice note, or offers to send it later.
 async function finish(later) {
-  const { blob, ms } = await end();
-  if (ms < 500) return toast("That was too short for a voice note.", true);
+  ending = true;
   try {
+    const { blob, ms } = await end();
+    if (ms < 500) return toast("That was too short for a voice note.", true);
     const sound = type.startsWith("audio/webm") ? (await import("./ogg.js")).oggOf(new Uint8Array(await blob.arrayBuffer())) : blob;
     const file = new File([sound], "voice-note.ogg", { type: "audio/ogg; codecs=opus" });
     if (later) {
@@ -145,20 +149,28 @@ async function finish(later) {
     });
   } catch (failure) {
     toast(failure.message, true);
+  } finally {
+    ending = false;
   }
 }
 
 // offer shows the microphone if the text is empty, otherwise the send button.
 function offer() {
-  const empty = !area.value.trim() && find("#editing").hidden;
+  const empty = !textField().value.trim() && find("#editing").hidden;
   button.hidden = !empty;
   find("[data-say]").hidden = empty;
 }
 
-if (button && type) {
+// isRecording reports whether a recording would be lost if the chat was left.
+export const isRecording = () => ending || Boolean(now && !now.isCancelled);
+
+eachChat(() => {
+  button = find("[data-record]");
+  bar = find("#recording");
+  if (!button || !type) return;
   const on = (selector, act) => find(selector, bar).addEventListener("click", () => now?.isEnding || act());
   offer();
-  area.addEventListener("input", offer);
+  textField().addEventListener("input", offer);
   new MutationObserver(offer).observe(find("#editing"), { attributeFilter: ["hidden"] });
   button.addEventListener("click", start);
   on("[data-pause]", pause);
@@ -166,5 +178,5 @@ if (button && type) {
   on("[data-cancel]", cancel);
   on("[data-finish]", () => finish(false));
   on("[data-when]", () => finish(true));
-  addEventListener("beforeunload", (event) => now && !now.isCancelled && event.preventDefault());
-}
+});
+if (type) addEventListener("beforeunload", (event) => isRecording() && event.preventDefault());

@@ -1,16 +1,17 @@
 // Shows who is typing in the open chat, in the line under its name. The bridge sends an event at the
 // end of typing, and the current state on each new stream.
 import { ask, find, root } from "./base.js";
-import { chat } from "./chat.js";
+import { chat, eachChat } from "./chat.js";
 import { listeners } from "./live.js";
 
-const line = find("[data-typing]");
-const active = new Map(); // activity by person
+const active = new Map(); // activity by person, for each chat
 const names = new Map(); // by person; empty until loaded
 
 function show() {
-  const people = active.size;
-  const [[person, state] = []] = active;
+  const line = find("[data-typing]"), here = active.get(chat.jid) || new Map();
+  if (!line) return;
+  const people = here.size;
+  const [[person, state] = []] = here;
   line.textContent = !people ? "" : people === 1 && state === "recording" ? "recording…" : "typing…";
   if (people && "group" in line.dataset) line.prepend(...(people === 1 ? [named(person), " is "] : [people + " people are "]));
   line.hidden = !people;
@@ -29,12 +30,11 @@ function named(person) {
   return Object.assign(document.createElement("bdi"), { textContent: names.get(person) || "Someone" });
 }
 
-if (chat && line) {
-  listeners.push(({ type, chatJid, typing }) => {
-    if (type === "begin" || type === "break") active.clear();
-    else if (type !== "chat.typing" || chatJid !== chat.dataset.chat) return;
-    else if (typing.state === "paused") active.delete(typing.senderJid);
-    else active.set(typing.senderJid, typing.state);
-    show();
-  });
-}
+listeners.push(({ type, chatJid, typing }) => {
+  if (type === "begin" || type === "break") active.clear();
+  else if (type !== "chat.typing") return;
+  else if (typing.state === "paused") active.get(chatJid)?.delete(typing.senderJid);
+  else active.set(chatJid, (active.get(chatJid) || new Map()).set(typing.senderJid, typing.state));
+  show();
+});
+eachChat(show);

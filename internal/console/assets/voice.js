@@ -1,7 +1,7 @@
 // Voice notes and other audio: one player, so that one plays at a time and continues while messages
 // refresh.
 import { all, find, toast } from "./base.js";
-import { dressers, list } from "./chat.js";
+import { chat, dressers, eachChat } from "./chat.js";
 
 const template = find("#player");
 const audio = new Audio();
@@ -175,7 +175,5 @@ document.addEventListener("keydown", (event) => {
   else find("[data-play]", sound).click();
 });
 
-if (list) {
-  dressers.push(dress);
-  dress(list);
-}
+dressers.push(dress);
+eachChat(() => dress(chat.list));

@@ -1,12 +1,10 @@
 // Search within the open chat: goes from result to result, without loading the page again.
 import { ask, debounced, find, toast } from "./base.js";
-import { list, visit } from "./chat.js";
+import { chat, eachChat, here, visit } from "./chat.js";
 
-const bar = find("#within");
-const box = bar && find("input", bar);
-const status = bar && find("[role=status]", bar);
-const older = bar && find("[data-older-hit]", bar), newer = bar && find("[data-newer-hit]", bar);
-let hits = { words: "", ids: [], more: "", fold: "" };
+let bar, box, status, older, newer; // the elements of the open chat
+const none = { words: "", ids: [], more: "", fold: "" };
+let hits = none;
 let at = -1; // index of the shown result; the newest has 0
 
 // remember stores the search in the history, so that Back returns to it.
@@ -25,7 +23,7 @@ function draw() {
 }
 
 async function read(words, cursor = "") {
-  const answer = await ask(`${bar.dataset.from}?${new URLSearchParams({ q: words, cursor })}`);
+  const answer = await here(ask(`${bar.dataset.from}?${new URLSearchParams({ q: words, cursor })}`));
   return cursor ? { ...answer, words, ids: [...hits.ids, ...answer.ids] } : { ...answer, words };
 }
 
@@ -42,7 +40,7 @@ async function attempt(action) {
   try {
     await action();
   } catch (failure) {
-    toast(failure.message, true);
+    if (failure.name !== "AbortError") toast(failure.message, true);
   }
 }
 
@@ -50,7 +48,7 @@ async function attempt(action) {
 const look = (id) => attempt(async () => {
   const words = box.value.trim();
   if (words === hits.words && !id) return;
-  hits = [...words].length < 2 ? { words: "", ids: [], more: "" } : await read(words);
+  hits = [...words].length < 2 ? none : await read(words);
   if (box.value.trim() !== words) return; // the visitor has typed more
   at = -1;
   draw();
@@ -71,13 +69,18 @@ function open() {
 
 function close() {
   bar.hidden = true;
-  hits = { words: "", ids: [], more: "" };
+  hits = none;
   box.value = "";
   remember();
-  for (const mark of list.querySelectorAll("mark")) mark.replaceWith(...mark.childNodes);
+  for (const mark of chat.list.querySelectorAll("mark")) mark.replaceWith(...mark.childNodes);
 }
 
-if (bar) {
+eachChat(() => {
+  bar = find("#within");
+  box = find("input", bar);
+  status = find("[role=status]", bar);
+  [older, newer] = [find("[data-older-hit]", bar), find("[data-newer-hit]", bar)];
+  [hits, at] = [none, -1];
   box.addEventListener("input", debounced(() => look(), 250));
   bar.addEventListener("submit", (event) => {
     event.preventDefault();
@@ -96,17 +99,18 @@ if (bar) {
   older.addEventListener("click", () => step(1));
   newer.addEventListener("click", () => step(-1));
   find("[data-close]", bar).addEventListener("click", close);
-  document.addEventListener("click", (event) => {
-    const link = event.target.closest("[data-within]");
-    if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
-    event.preventDefault();
-    link.closest("details").open = false;
-    open();
-  });
   const kept = history.state?.within;
   if (kept) {
     bar.hidden = false;
     box.value = kept.words;
     look(kept.id);
   }
-}
+});
+
+document.addEventListener("click", (event) => {
+  const link = event.target.closest("[data-within]");
+  if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  link.closest("details").open = false;
+  open();
+});

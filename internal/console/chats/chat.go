@@ -13,6 +13,7 @@ import (
 
 const (
 	pageOfMessages = 50 // messages of a chat
+	inPlace        = 30 // messages of a chat that takes another one's place: more than windows show, and it is shown sooner
 	around         = 25 // messages on each side of the requested one
 )
 
@@ -25,7 +26,6 @@ type chatPage struct {
 	Older, Newer string // the addresses of the messages before and after; empty for none
 	At           string // the requested message
 	AsksPhone    bool   // whether to offer asking the phone for older messages
-	IsPart       bool   // the messages alone, for the script
 	From         bool   // from a message that the script has; there are older ones
 	IsNew        bool   // not stored yet
 	Composer     composer
@@ -36,9 +36,12 @@ type chatPage struct {
 	Curl         string
 }
 
+// partChat asks for a chat without the list of chats, to take the place of the open one.
+const partChat = "chat"
+
 // ShowChat shows a part of a chat: its newest messages, the messages around one (at), or a page
-// before or after a cursor (older, newer). The script asks for the messages alone (part), from one that it has (since) or
-// of one that has changed (at, near).
+// before or after a cursor (older, newer). The script asks for the chat without the list (part=chat), or for the messages
+// alone (part), from one that it has (since) or of one that has changed (at, near).
 func ShowChat(req *frame.Request) (err error) {
 	query := req.URL.Query()
 	page := chatPage{At: query.Get("at")}
@@ -46,24 +49,32 @@ func ShowChat(req *frame.Request) (err error) {
 		return err
 	}
 	page.Name = view.ChatName(page.Chat)
-	if query.Get("part") == "waiting" {
+	part := query.Get("part")
+	switch {
+	case part == "waiting":
 		return page.showWaiting(req)
+	case part == partChat:
+		page.List, err = newList(req, query, page.Chat.JID)
+	case !query.Has("part"):
+		page.List, err = listChats(req, query, page.Chat.JID)
 	}
-	if page.IsPart = query.Has("part"); !page.IsPart {
-		if page.List, err = listChats(req, query, page.Chat.JID); err != nil {
-			return err
-		}
+	if err != nil {
+		return err
 	}
 	if err := page.readHistory(req, query); err != nil {
 		return err
 	}
-	if page.IsPart {
-		return req.PartOf("chat", "history", map[string]any{"Page": page, "Clock": req.Clock(), "CSRF": req.CSRF()})
+	data := map[string]any{"Page": &page, "Clock": req.Clock(), "CSRF": req.CSRF()}
+	if query.Has("part") && part != partChat {
+		return req.PartOf("chat", "history", data)
 	}
 	if err := page.readRest(req); err != nil {
 		return err
 	}
-	if page.Composer.On {
+	if part == partChat {
+		return req.PartOf("chat", "open-chat", data)
+	}
+	if req.Sends() { // voice notes, here or in a chat that is opened in place of this one
 		req.W.Header().Set("Permissions-Policy", frame.Permissions("self"))
 	}
 	return req.Show("chat", page.Name, page)

@@ -100,7 +100,11 @@ func (p *chatPage) read(req *frame.Request, query url.Values) (messages []bridge
 		}
 	}
 	count := unreadOf(p.Chat, query)
-	older := bridge.MessageQuery{Chat: p.Chat.JID, Order: bridge.OrderDesc, Cursor: query.Get("older"), Limit: min(max(pageOfMessages, count+beforeUnread), maxMessages)}
+	newest := pageOfMessages
+	if query.Get("part") == partChat {
+		newest = inPlace
+	}
+	older := bridge.MessageQuery{Chat: p.Chat.JID, Order: bridge.OrderDesc, Cursor: query.Get("older"), Limit: min(max(newest, count+beforeUnread), maxMessages)}
 	newer := bridge.MessageQuery{Chat: p.Chat.JID, Order: bridge.OrderAsc, Cursor: query.Get("newer"), Limit: pageOfMessages}
 	switch {
 	case p.IsNew:

@@ -1,7 +1,7 @@
 // The page about the person or the group of the open chat, in a pane next to it. Narrow windows open the page itself.
 import { all, find, loadAny, toast, unreached } from "./base.js";
 import { chat, eachChat } from "./chat.js";
-import { isTyped, listeners, loadLater } from "./live.js";
+import { isTyped, listeners, loadLater, refresh } from "./live.js";
 import { startSuggesting } from "./people.js";
 
 const pane = find("#info");
@@ -80,7 +80,7 @@ async function send(form, submitter) {
   for (const button of buttons) button.disabled = false;
   if (pane.hidden) return;
   const renewed = part && find(`#${part}`, box), fault = find("[role=alert]", box);
-  if (!fault && trail.length === 1) find(".chat-title bdi", chat.section).textContent = find(".who-name", box).textContent;
+  if (!fault && trail.length === 1) refresh(find("[data-live=who]", chat.section));
   if (!pane.contains(document.activeElement)) ((renewed && find("summary, button, input:not([type=hidden])", renewed)) || find("[data-close]", pane)).focus({ preventScroll: true });
   fault?.scrollIntoView({ block: "nearest" });
 }

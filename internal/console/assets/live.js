@@ -13,7 +13,7 @@ if (csrf && zone && document.body.dataset.zone !== zone && !sessionStorage.getIt
 // Regions
 
 // A region (data-live) is loaded again after one of its events (data-on; "begin" when the page starts to follow the
-// events). What has no events is loaded again after some seconds (data-every), while the page is visible.
+// events), or only after those of one chat (data-of). What has no events is loaded again after some seconds (data-every), while the page is visible.
 export const listeners = []; // called with each event
 
 export async function refresh(region) {
@@ -130,7 +130,10 @@ function refreshSoon(region) {
     refresh(region);
   }, 200);
 }
-listeners.push((event) => all("[data-live]").filter((region) => (region.dataset.on || "").split(",").includes(event.type)).forEach(refreshSoon));
+listeners.push(({ type, chatJid }) => {
+  const follows = ({ dataset: { on, of } }) => (on || "").split(",").includes(type) && (!of || of === chatJid);
+  all("[data-live]").filter(follows).forEach(refreshSoon);
+});
 
 // One stream for each page. A hidden page closes it, because browsers limit connections to a host, and
 // resumes it later.

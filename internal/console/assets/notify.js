@@ -6,10 +6,13 @@ import { listeners } from "./live.js";
 
 // The number of unread chats
 
-let title = document.title;
+const first = document.title;
 let unread = 0;
 
-const showTitle = () => (document.title = unread ? `(${unread > 99 ? "99+" : unread}) ${title}` : title);
+function showTitle() {
+  const title = chat.section ? `${find(".chat-title h1").textContent} · bridged` : first;
+  document.title = unread ? `(${unread > 99 ? "99+" : unread}) ${title}` : title;
+}
 
 function show(count) {
   unread = count;
@@ -86,7 +89,6 @@ for (const type of ["focus", "blur", "pagehide"]) addEventListener(type, look);
 document.addEventListener("visibilitychange", look);
 look();
 eachChat(() => {
-  title = `${find(".chat-title h1").textContent} · bridged`;
   showTitle();
   look();
 });

@@ -15,7 +15,6 @@ function show() {
   line.textContent = !people ? "" : people === 1 && state === "recording" ? "recording…" : "typing…";
   if (people && "group" in line.dataset) line.prepend(...(people === 1 ? [named(person), " is "] : [people + " people are "]));
   line.hidden = !people;
-  line.previousElementSibling.hidden = people > 0;
 }
 
 // named returns the name of a person. It requests it once.

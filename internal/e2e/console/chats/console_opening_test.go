@@ -3,9 +3,14 @@ package chats
 import (
 	"fmt"
 	"net/http"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/heapprofiler"
+	"github.com/chromedp/cdproto/memory"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
@@ -82,7 +87,15 @@ func TestConsoleChats_OpenInPlaceOfEachOther(t *testing.T) {
 		if err := v.Ben.Typing(Within(t), group.JID(), true); err != nil {
 			t.Fatal(err)
 		}
-		v.WaitFor(`document.querySelector("[data-typing]").innerText === "Ben is typing…"`)
+		v.WaitFor(`document.querySelector("[data-typing]").innerText === "Ben is typing…" && !document.querySelector(".chat-title .hint").checkVisibility()`)
+		if err := v.Ben.Typing(Within(t), group.JID(), false); err != nil {
+			t.Fatal(err)
+		}
+		v.WaitFor(`document.querySelector(".chat-title").innerText.endsWith("\n3 members")`)
+		if err := group.Add(Within(t), v.Owner, v.Carla); err != nil {
+			t.Fatal(err)
+		}
+		v.WaitFor(`document.querySelector(".chat-title").innerText.endsWith("\n4 members")`)
 		open(v.Anna.PN(), "Anna Amsel")
 		v.WaitFor(`document.querySelector("[data-typing]").innerText === "typing…"`)
 		v.WaitFor(`document.querySelector("#unread")`)
@@ -114,6 +127,59 @@ func TestConsoleChats_OpenInPlaceOfEachOther(t *testing.T) {
 		v.Do(FromMenu("[data-reply]", `document.querySelector("#replying").checkVisibility()`)...)
 		v.Key(kb.ArrowUp, kb.ModifierAlt)
 		v.WaitFor(`!document.querySelector("#replying").checkVisibility() && location.pathname !== "/console/chats/` + bridge.JID(v.Ben.PN().String()).Escaped() + `"`)
+	})
+	t.Run("files and recordings", func(t *testing.T) {
+		v.Browser.T = t
+		open(v.Ben.PN(), "Ben")
+		v.Run(`XMLHttpRequest.prototype.send = (send => function (...body) { window.go = () => send.apply(this, body); })(XMLHttpRequest.prototype.send)`)
+		file := filepath.Join(t.TempDir(), "notes.txt")
+		if err := os.WriteFile(file, []byte("for Ben"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		v.Do(chromedp.SetUploadFiles(chromedp.CSS("[data-file]"), []string{file}))
+		v.WaitFor(`document.querySelector("#files[open] .file-row")`)
+		v.Do(Clicks("#files [data-go]"))
+		v.WaitFor(`window.go && document.querySelector(".unsent progress")`)
+		open(v.Anna.PN(), "Anna Amsel")
+		v.WaitFor(`!document.querySelector(".unsent")`)
+		open(v.Ben.PN(), "Ben")
+		v.WaitFor(`document.querySelector(".unsent progress").checkVisibility()`)
+		open(v.Anna.PN(), "Anna Amsel")
+		v.Run(`go()`)
+		Must(v.Ben.Received(Within(t), func(r *simnet.Received) bool {
+			return r.Message.Message.GetDocumentMessage().GetFileName() == "notes.txt"
+		}))(t)
+		v.Run(`history.back()`)
+		wantOpen(v.Browser, v.Ben.PN(), "Ben")
+		v.WaitFor(`!document.querySelector(".unsent") && [...document.querySelectorAll(".msg.out")].at(-1).innerText.includes("notes.txt")`)
+		v.Run(`document.querySelector(".say textarea").value = ""; document.querySelector(".say textarea").dispatchEvent(new Event("input", { bubbles: true }))`)
+		v.Do(Clicks("[data-record]"))
+		v.WaitFor(`document.querySelector("#recording").checkVisibility()`)
+		v.Run(`history.back()`)
+		v.WaitFor(`document.querySelector("#toast").innerText === "Send or discard the voice note first."`)
+		if !Evaluate[bool](v.Browser, `document.querySelector("#recording").checkVisibility() && location.pathname === `+JsString("/console/chats/"+bridge.JID(v.Ben.PN().String()).Escaped())) {
+			t.Error("the recording is gone, or the address is another one")
+		}
+		v.Do(Clicks("#recording [data-cancel]"))
+		v.WaitFor(`!document.querySelector("#recording").checkVisibility()`)
+	})
+	t.Run("quickly, and again and again", func(t *testing.T) {
+		v.Browser.T = t
+		nodes := func() int {
+			t.Helper()
+			CallBrowser(v.Browser, heapprofiler.CollectGarbage, cdp.Empty{})
+			return int(CallBrowser(v.Browser, memory.GetDOMCounters, cdp.Empty{}).Nodes)
+		}
+		before := nodes()
+		for range 10 {
+			v.Run(rowOf(v.Anna.PN()) + `.click(); ` + rowOf(group.JID()) + `.click(); ` + rowOf(v.Ben.PN()) + `.click()`)
+			wantOpen(v.Browser, v.Ben.PN(), "Ben")
+			open(v.Anna.PN(), "Anna Amsel")
+			open(v.Ben.PN(), "Ben")
+		}
+		if after := nodes(); after > 2*before {
+			t.Errorf("%d nodes, and %d after opening 20 chats", before, after)
+		}
 	})
 	v.Browser.T = t
 	if !Evaluate[bool](v.Browser, `window.isSamePage === true`) {

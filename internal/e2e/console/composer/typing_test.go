@@ -35,7 +35,7 @@ func TestConsole_ShowsWhoTypes(t *testing.T) {
 	Say(t, v.Ben, v.Owner.PN(), "Here I am")
 	v.WantText("Here I am")
 	line("")
-	v.WaitFor(`!document.querySelector(".chat-title .hint").hidden`)
+	v.WaitFor(`document.querySelector(".chat-title .hint").checkVisibility()`)
 
 	Say(t, v.Anna, v.Owner.PN(), "hello")
 	v.WantStored(v.Anna, "hello")

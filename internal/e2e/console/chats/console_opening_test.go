@@ -63,6 +63,10 @@ func TestConsoleChats_OpenInPlaceOfEachOther(t *testing.T) {
 		open(v.Anna.PN(), "Anna Amsel")
 		v.WaitFor(`document.querySelector(".say textarea").value === "" && ` + rowOf(v.Ben.PN()) + `.innerText.includes("Draft: not finished")`)
 		v.WantText("Hello from Anna")
+		v.WaitFor(`(time => {
+			const { left, bottom } = time.getBoundingClientRect();
+			return getComputedStyle(time.closest("li").querySelector(".row-more")).opacity === "1" && time.contains(document.elementFromPoint(left + 2, bottom - 2));
+		})(` + rowOf(v.Anna.PN()) + `.querySelector(".chat-row-when"))`) // the menu's button is shown, and does not cover it
 		v.Write("to Anna")
 		v.WantOwn("to Anna")
 		v.Run(`history.back()`)

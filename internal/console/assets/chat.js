@@ -267,8 +267,8 @@ async function more(link) {
     place.steadily(() => {
       join(find("#messages", page), older);
       trim(older);
+      takeEnd(older ? "#start" : "#end", page);
     });
-    takeEnd(older ? "#start" : "#end", page);
     if (!older && !find("[data-newer]", scroller)) delete list.dataset.past;
     watchEnds();
   } catch {

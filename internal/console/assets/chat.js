@@ -52,6 +52,7 @@ function note(item) {
   sources.set(item, unmarked(item).outerHTML);
   for (const dress of dressers) dress(item);
 }
+
 // unmarked returns a message as it is without marks of searched words.
 function unmarked(item) {
   if (!find("mark", item)) return item;

@@ -66,7 +66,9 @@ document.addEventListener("click", (event) => {
   const link = event.target.closest("#chats .chat-row");
   if (!link || !chat.section || event.defaultPrevented || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey || isRecording()) return;
   event.preventDefault();
-  open(link.href, () => history[addressOf(link) === shown ? "replaceState" : "pushState"](null, "", link.href));
+  link.ariaBusy = "true"; // it looks chosen at once
+  open(link.href, () => history[addressOf(link) === shown ? "replaceState" : "pushState"](null, "", link.href))
+    .finally(() => (link.ariaBusy = null));
 });
 
 addEventListener("popstate", () => {

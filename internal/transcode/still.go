@@ -35,20 +35,22 @@ func (c *Converter) Still(ctx context.Context, path string, side int) ([]byte, e
 	if err := c.run(ctx, &c.stills, args, &still); err != nil {
 		return nil, err
 	}
-	head, err := jpeg.DecodeConfig(bytes.NewReader(still.Bytes()))
+	head, err := jpeg.DecodeConfig(bytes.NewReader(still.data))
 	if err != nil || max(head.Width, head.Height) > side {
 		return nil, errNothing().Because(err)
 	}
-	return still.Bytes(), nil
+	return still.data, nil
 }
 
-// buffer holds at most [maxStill] bytes.
-type buffer struct{ bytes.Buffer }
+// buffer holds at most [maxStill] bytes. It does not embed [bytes.Buffer], whose ReadFrom [io.Copy]
+// would call in place of Write.
+type buffer struct{ data []byte }
 
 // Write implements io.Writer.
 func (b *buffer) Write(p []byte) (int, error) {
-	if b.Len()+len(p) > maxStill {
+	if len(b.data)+len(p) > maxStill {
 		return 0, errors.New("the still is too large")
 	}
-	return b.Buffer.Write(p)
+	b.data = append(b.data, p...)
+	return len(p), nil
 }

@@ -15,7 +15,8 @@ import (
 )
 
 const (
-	starts = 7
+	// mostStarts is the number of starts that are timed, unless there are fewer requests.
+	mostStarts = 7
 	// readers counts the concurrent readers.
 	readers = 8
 )
@@ -64,7 +65,7 @@ func (b *bench) footprintOf(ctx context.Context, s *filledStore) (f footprint, e
 	if err != nil {
 		return f, fmt.Errorf("pair: %w", err)
 	}
-	for range starts {
+	for range min(mostStarts, b.options.requests) {
 		child, err := b.startChild(ctx, network, s)
 		if err != nil {
 			return f, err

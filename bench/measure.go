@@ -151,7 +151,7 @@ func (s *server) besideOf(t task) []plainWay {
 // isScanned reports whether a task is compared with the plain way, which takes seconds.
 func (s *server) isScanned(t task) bool { return s.other == nil && t.beside == nil }
 
-// measure times a task. A first round of all requests warms the caches; then ours
+// measure times a task. A first round of its requests warms the caches; then ours
 // and the comparison take turns, so that both see the same machine.
 func (b *bench) measure(ctx context.Context, s *server, t task) error {
 	beside := s.besideOf(t)
@@ -159,7 +159,7 @@ func (b *bench) measure(ctx context.Context, s *server, t task) error {
 	if !s.isScanned(t) {
 		every = 1
 	}
-	for i, path := range t.paths {
+	for i, path := range t.paths[:min(len(t.paths), b.options.requests)] {
 		if _, err := s.read(ctx, path); err != nil {
 			return err
 		}

@@ -5,46 +5,24 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
+
+	"bridged/internal/e2e/harness"
 )
 
-// program names the executable that the tests measure.
-var program string
+func TestMain(m *testing.M) { harness.Main(m) }
 
-func TestMain(m *testing.M) {
-	code, err := runTests(m)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		code = 1
-	}
-	os.Exit(code)
-}
-
-func runTests(m *testing.M) (code int, err error) {
-	dir, err := os.MkdirTemp("", "bridged-bench-test-*")
-	if err != nil {
-		return 1, err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	program = filepath.Join(dir, "bridged")
-	if out, err := exec.Command("go", "build", "-buildvcs=false", "-o", program, "bridged/cmd/bridged").CombinedOutput(); err != nil {
-		return 1, fmt.Errorf("build the program: %w\n%s", err, out)
-	}
-	return m.Run(), nil
-}
+// program returns the executable that the tests measure.
+func program() string { return harness.Bridged().Path }
 
 // measured runs a small benchmark and returns its report. The tests check that
 // figures exist, not their values.
 func measured(t *testing.T, args ...string) Report {
 	t.Helper()
-	args = append([]string{"--program", program, "--messages", "1000", "--chats", "20", "--requests", "6", "--period", "200ms", "--json"}, args...)
+	args = append([]string{"--program", program(), "--messages", "1000", "--chats", "20", "--requests", "3", "--period", "200ms", "--json"}, args...)
 	o, err := readOptions(args)
 	if err != nil {
 		t.Fatal(err)
@@ -99,7 +77,7 @@ func TestRun_Ingest(t *testing.T) {
 // The same program as the other build answers the same requests.
 func TestRun_AgainstAnotherBuild(t *testing.T) {
 	t.Parallel()
-	report := measured(t, "--against", program, "--only", "pages,ingest,send")
+	report := measured(t, "--against", program(), "--only", "pages,ingest,send")
 	if len(report.Values) != 14+4+1 { // and nothing from send
 		t.Errorf("measured: %+v", report.Values)
 	}
@@ -158,7 +136,7 @@ func TestRun_EndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	o, err := readOptions([]string{"--program", program, "--messages", "1000", "--only", "search"})
+	o, err := readOptions([]string{"--program", program(), "--messages", "1000", "--only", "search"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -104,11 +105,17 @@ func (r *reader) withoutEdited(m *Message, raw string) string {
 }
 
 // attached matches the note of iPhones about a file in the archive.
-var attached = regexp.MustCompile(`<[^<>:：\n]{1,40}[:：]\s?([^<>\n]{1,300})>`)
+var attached = compiled(`<[^<>:：\n]{1,40}[:：]\s?([^<>\n]{1,300})>`)
+
+// compiled returns a function that compiles a regular expression when it is first called. The counts of these take
+// milliseconds, which every start of the program would need.
+func compiled(expression string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
+}
 
 // attachment reads the name of a file that is in the archive or was omitted from it.
 func (r *reader) attachment(m *Message, raw string) bool {
-	if at := attached.FindAllStringSubmatchIndex(raw, -1); r.f.form != dash && at != nil {
+	if at := attached().FindAllStringSubmatchIndex(raw, -1); r.f.form != dash && at != nil {
 		last := at[len(at)-1]
 		name := plainName(raw[last[2]:last[3]])
 		before := strings.TrimRight(raw[:last[0]], appMarks+" ")
@@ -118,7 +125,7 @@ func (r *reader) attachment(m *Message, raw string) bool {
 		}
 	}
 	first, rest, _ := strings.Cut(raw, "\n")
-	note := noted.FindStringSubmatch(plainText(first))
+	note := noted().FindStringSubmatch(plainText(first))
 	if note == nil || !r.has(note[1]) && !isMediaName(note[1]) && !isCard(note[1]) {
 		return false
 	}
@@ -127,7 +134,7 @@ func (r *reader) attachment(m *Message, raw string) bool {
 }
 
 // noted matches the note of Android and old iPhones about such a file.
-var noted = regexp.MustCompile(`^([^\n]{1,300}) (?:\([^()\n]{1,60}\)|<[^<>\n]{1,60}>)$`)
+var noted = compiled(`^([^\n]{1,300}) (?:\([^()\n]{1,60}\)|<[^<>\n]{1,60}>)$`)
 
 // caption sets a message's file, and its text without the app's words about the file.
 func (m *Message) caption(text, file string) {
@@ -206,13 +213,13 @@ func (m *Message) leftOut(text string) {
 
 // place finds the link of a location, address the link of an address.
 var (
-	place   = regexp.MustCompile(`^(\S[^\n]{0,60})[:：]\s?(https://maps\.google\.com/\?q=(-?[0-9.]+),(-?[0-9.]+))$`)
+	place   = compiled(`^(\S[^\n]{0,60})[:：]\s?(https://maps\.google\.com/\?q=(-?[0-9.]+),(-?[0-9.]+))$`)
 	address = regexp.MustCompile(`^([^()\n]+) \(([^()\n]+)\)$`)
 )
 
 // location reads a location with its text: the name of a place, or a person's words. iPhones mark it.
 func (r *reader) location(m *Message, text string, marked bool) bool {
-	found := place.FindStringSubmatch(text)
+	found := place().FindStringSubmatch(text)
 	if found == nil {
 		return false
 	}
@@ -255,12 +262,12 @@ func plainText(s string) string {
 // numbered matches the names of files on iPhones, mediaName the names that the apps choose.
 var (
 	numbered  = regexp.MustCompile(`^[0-9]{8}-.`)
-	mediaName = regexp.MustCompile(`^(IMG|VID|AUD|PTT|STK|DOC|GIF|PTV)-[0-9]{8}-WA[0-9]{4,}[^/]*\.[A-Za-z0-9]{1,8}$`)
-	named     = regexp.MustCompile(`^[^/\\\s][^/\\]{0,250}\.[A-Za-z0-9]{1,8}$`)
+	mediaName = compiled(`^(IMG|VID|AUD|PTT|STK|DOC|GIF|PTV)-[0-9]{8}-WA[0-9]{4,}[^/]*\.[A-Za-z0-9]{1,8}$`)
+	named     = compiled(`^[^/\\\s][^/\\]{0,250}\.[A-Za-z0-9]{1,8}$`)
 )
 
 func isMediaName(name string) bool {
-	return mediaName.MatchString(name) || numbered.MatchString(name) && named.MatchString(name)
+	return mediaName().MatchString(name) || numbered.MatchString(name) && named().MatchString(name)
 }
 
 // isCard reports whether a file is a contact, which Android names also where files are left out.
@@ -268,7 +275,7 @@ func isCard(name string) bool { return strings.EqualFold(path.Ext(name), ".vcf")
 
 // isFileName reports whether a line is the name of a file, and not a sentence.
 func isFileName(s string) bool {
-	return named.MatchString(s) && utf8.RuneCountInString(s) < 200 && len(path.Ext(s)) > 2
+	return named().MatchString(s) && utf8.RuneCountInString(s) < 200 && len(path.Ext(s)) > 2
 }
 
 // endings lists the extensions of files that the apps do not show as documents.

@@ -95,10 +95,10 @@ ene peb mar abr may hun hul ago set okt nob dis`) {
 })
 
 // dateInWords matches a date with the name of its month, in each language's order, and the rest of the line.
-var dateInWords = []*regexp.Regexp{
-	regexp.MustCompile(`^(?P<day>[0-9]{1,2})(?:st|nd|rd|th|\.|er)?[ /-]?(?:de |d’|d')?(?P<month>[\pL\pM]+[.॰]?),?(?: de| del)?[ ./-]?(?P<year>[0-9]{4}|[0-9]{2})\b(?P<rest>.*)$`),
-	regexp.MustCompile(`^(?P<month>[\pL\pM]+[.॰]?) (?P<day>[0-9]{1,2})(?:st|nd|rd|th)?,? (?P<year>[0-9]{4})\b(?P<rest>.*)$`),
-	regexp.MustCompile(`^(?P<year>[0-9]{4})[. ]+(?:m\. )?(?P<month>[\pL\pM]+[.॰]?) (?P<day>[0-9]{1,2})\b(?P<rest>.*)$`),
+var dateInWords = []func() *regexp.Regexp{
+	compiled(`^(?P<day>[0-9]{1,2})(?:st|nd|rd|th|\.|er)?[ /-]?(?:de |d’|d')?(?P<month>[\pL\pM]+[.॰]?),?(?: de| del)?[ ./-]?(?P<year>[0-9]{4}|[0-9]{2})\b(?P<rest>.*)$`),
+	compiled(`^(?P<month>[\pL\pM]+[.॰]?) (?P<day>[0-9]{1,2})(?:st|nd|rd|th)?,? (?P<year>[0-9]{4})\b(?P<rest>.*)$`),
+	compiled(`^(?P<year>[0-9]{4})[. ]+(?:m\. )?(?P<month>[\pL\pM]+[.॰]?) (?P<day>[0-9]{1,2})\b(?P<rest>.*)$`),
 }
 
 func withoutDigits(r rune) rune {
@@ -115,7 +115,8 @@ func inNumbers(s string) (string, bool) {
 	if strings.Count(s, " ") > maxWords || len(s)-len(strings.Map(withoutDigits, s)) < fewest {
 		return s, false
 	}
-	for _, form := range dateInWords {
+	for _, expression := range dateInWords {
+		form := expression()
 		m := form.FindStringSubmatch(s)
 		if m == nil {
 			continue

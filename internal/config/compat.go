@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // AdapterListener is an address with a compatibility API at its root.
@@ -13,8 +14,9 @@ type AdapterListener struct{ Name, Address string }
 // adapters are the names of the compatibility APIs.
 var adapters = []string{"waha", "evolution", "cloud"}
 
-// instanceName matches names that can be used in a URL.
-var instanceName = regexp.MustCompile(`^[\pL\pN_-][\pL\pN ._-]{0,63}$`)
+// instanceName matches names that can be used in a URL. They have at most 64 characters; counted in the expression,
+// the limit would take 6 ms of every start to compile.
+var instanceName = regexp.MustCompile(`^[\pL\pN_-][\pL\pN ._-]*$`)
 
 // checkAdapters parses which compatibility APIs are on, and their addresses.
 func (c *Config) checkAdapters(faults *Faults) {
@@ -30,7 +32,7 @@ func (c *Config) checkAdapters(faults *Faults) {
 		_, port, err := net.SplitHostPort(address)
 		return AdapterListener{name, address}, slices.Contains(adapters, name) && err == nil && port != ""
 	})
-	if !instanceName.MatchString(c.CompatInstance) {
+	if !instanceName.MatchString(c.CompatInstance) || utf8.RuneCountInString(c.CompatInstance) > 64 {
 		faults.add("COMPAT_INSTANCE must have 1 to 64 letters, digits, spaces, dots, dashes and underscores, such as bridged")
 	}
 }

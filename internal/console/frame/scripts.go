@@ -16,11 +16,11 @@ import (
 // for forty. Scripts that are imported by a call, import("./…"), stay files.
 const entry = "console.js"
 
-// The forms of imports and exports that scripts may have.
+// The forms that imports and exports of scripts may have. Each begins a line.
 var (
-	importLine  = regexp.MustCompile(`(?m)^import (?:(\{[^}]*\}|\* as \w+) from )?"\./([a-z]+)\.js";$`)
-	exportLine  = regexp.MustCompile(`(?m)^export \{([^}]*)\};$`)
-	exportWord  = regexp.MustCompile(`(?m)^export ((?:async )?(?:function|const) (\w+))`)
+	importLine  = regexp.MustCompile(`^import (?:(\{[^}]*\}|\* as \w+) from )?"\./([a-z]+)\.js";(?m:$)`)
+	exportLine  = regexp.MustCompile(`^export \{([^}]*)\};(?m:$)`)
+	exportWord  = regexp.MustCompile(`^export ((?:async )?(?:function|const) (\w+))`)
 	otherModule = regexp.MustCompile(`(?m)^(?:import|export)\b.*`)
 )
 
@@ -72,39 +72,61 @@ func (j *join) add(name string) error {
 	j.open = append(j.open, name)
 	source, err := fs.ReadFile(j.files, "assets/"+name+".js")
 	exports := make(map[string]bool)
-	source = importLine.ReplaceAllFunc(source, func(line []byte) []byte {
-		found := importLine.FindSubmatch(line)
-		names, other := string(found[1]), string(found[2])
-		if err = errors.Join(err, j.add(other)); names == "" {
-			return nil
+	joined := make([]byte, 0, len(source))
+	for rest := source; len(rest) > 0; {
+		if bytes.HasPrefix(rest, []byte("import ")) || bytes.HasPrefix(rest, []byte("export ")) {
+			statement, replacement, invalid := j.replace(name, rest, exports)
+			err = errors.Join(err, invalid)
+			joined, rest = append(joined, replacement...), rest[len(statement):]
 		}
-		if all, isAll := strings.CutPrefix(names, "* as "); isAll {
-			return []byte("const " + all + " = $" + other + ";")
-		}
-		for one := range strings.SplitSeq(strings.Trim(names, "{}"), ",") {
-			if one, _, _ = strings.Cut(strings.TrimSpace(one), " as "); !j.exports[other][one] {
-				err = errors.Join(err, fmt.Errorf("%s imports %q, which %s does not export", name, one, other))
+		line, after, _ := bytes.Cut(rest, []byte("\n"))
+		if bytes.HasPrefix(line, []byte("import")) || bytes.HasPrefix(line, []byte("export")) {
+			if other := otherModule.Find(line); other != nil {
+				err = errors.Join(err, fmt.Errorf("%s has an import or export in a form that cannot be joined: %s", name, other))
 			}
 		}
-		return []byte("const " + strings.ReplaceAll(names, " as ", ": ") + " = $" + other + ";")
-	})
-	source = exportLine.ReplaceAllFunc(source, func(line []byte) []byte {
-		for one := range strings.SplitSeq(string(exportLine.FindSubmatch(line)[1]), ",") {
-			exports[strings.TrimSpace(one)] = true
-		}
-		return nil
-	})
-	source = exportWord.ReplaceAllFunc(source, func(start []byte) []byte {
-		found := exportWord.FindSubmatch(start)
-		exports[string(found[2])] = true
-		return found[1]
-	})
-	if other := otherModule.Find(source); other != nil {
-		err = errors.Join(err, fmt.Errorf("%s has an import or export in a form that cannot be joined: %s", name, other))
+		joined, rest = append(joined, rest[:len(rest)-len(after)]...), after
 	}
 	j.open, j.exports[name] = j.open[:len(j.open)-1], exports
-	j.write(name, source)
+	j.write(name, joined)
 	return err
+}
+
+// replace returns the import or export that a text of a script begins with, and what replaces it. It adds the scripts that
+// are imported and the names that are exported. The statement is empty if it has none of the known forms.
+func (j *join) replace(name string, text []byte, exports map[string]bool) (statement []byte, replacement string, err error) {
+	if found := importLine.FindSubmatch(text); found != nil {
+		replacement, err = j.importFrom(name, string(found[1]), string(found[2]))
+		return found[0], replacement, err
+	}
+	if found := exportLine.FindSubmatch(text); found != nil {
+		for one := range strings.SplitSeq(string(found[1]), ",") {
+			exports[strings.TrimSpace(one)] = true
+		}
+		return found[0], "", nil
+	}
+	if found := exportWord.FindSubmatch(text); found != nil {
+		exports[string(found[2])] = true
+		return found[0], string(found[1]), nil
+	}
+	return nil, "", nil
+}
+
+// importFrom adds another script, and returns the statement that declares the imported names: "{ … }", "* as name" or none.
+func (j *join) importFrom(name, names, other string) (string, error) {
+	err := j.add(other)
+	if names == "" {
+		return "", err
+	}
+	if all, isAll := strings.CutPrefix(names, "* as "); isAll {
+		return "const " + all + " = $" + other + ";", err
+	}
+	for one := range strings.SplitSeq(strings.Trim(names, "{}"), ",") {
+		if one, _, _ = strings.Cut(strings.TrimSpace(one), " as "); !j.exports[other][one] {
+			err = errors.Join(err, fmt.Errorf("%s imports %q, which %s does not export", name, one, other))
+		}
+	}
+	return "const " + strings.ReplaceAll(names, " as ", ": ") + " = $" + other + ";", err
 }
 
 // write writes a script as a function, and its lines to the source map.

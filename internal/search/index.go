@@ -139,7 +139,6 @@ func (x *Index) Prepare(ctx context.Context) error {
 		}
 		indexed := lastIndexed(c)
 		x.claimed.Store(indexed)
-		c.Run(mergeByHand)
 		dropPacks(c, firstPack(indexed+1), math.MaxInt64) // of an unfinished block
 	})
 }

@@ -31,7 +31,7 @@ const (
 func (s *Store) checkInBackground(ctx context.Context) {
 	defer close(s.checked)
 	for pause := firstCheckPause; ; pause = min(2*pause, longestCheckPause) {
-		if s.check(ctx, func(ctx context.Context) (map[string]string, error) { return storefile.CheckTables(ctx, s.o.Path) }) || !bridge.Sleep(ctx, pause) {
+		if s.check(ctx, func(ctx context.Context) (map[string]string, error) { return storefile.CheckTables(ctx, s.view) }) || !bridge.Sleep(ctx, pause) {
 			return
 		}
 	}

@@ -40,11 +40,12 @@ const settingErasing = "store.erasing"
 // eraser overwrites in the background what transactions have deleted.
 type eraser struct {
 	s  *Store
-	db *sqlite.Conn // truncates the write-ahead log
+	db *sqlite.Conn // truncates the write-ahead log; nil until there is something to erase
 
 	work, texts, files chan struct{} // tokens after deletions: for the background, TextErased, FilesErased
 
 	deletions atomic.Int64  // how many transactions have deleted something
+	truncated int64         // how many of them the log does not contain any more; only the background's
 	mergeAt   time.Time     // when the index may be merged again; only the background's
 	retryMax  time.Duration // eraseRetryMax but in tests
 }
@@ -53,12 +54,8 @@ func newEraser(s *Store) *eraser {
 	return &eraser{s: s, retryMax: eraseRetryMax, work: make(chan struct{}, 1), texts: make(chan struct{}, 1), files: make(chan struct{}, 1)}
 }
 
-// open opens the connection that truncates the log, and wakes the background if an earlier process has
-// left work. The connection waits for readers only briefly, because writers wait for it.
-func (e *eraser) open(ctx context.Context) (err error) {
-	if e.db, err = sqlite.Open(e.s.o.Path, []string{"busy_timeout(100)", "synchronous(FULL)"}); err != nil {
-		return storefile.Explain(err)
-	}
+// resume wakes the background if an earlier process has left work.
+func (e *eraser) resume(ctx context.Context) error {
 	pending, err := e.s.Setting(ctx, settingErasing)
 	if pending != "" {
 		bridge.Wake(e.work)
@@ -139,8 +136,11 @@ func (e *eraser) stop() {
 // erase erases deleted text. It returns the pause until the index may be merged again, or 0 when it is
 // done.
 func (e *eraser) erase(ctx context.Context) (time.Duration, error) {
-	if err := e.truncateLog(ctx); err != nil {
-		return 0, err
+	if deletions := e.deletions.Load(); deletions > e.truncated {
+		if err := e.truncateLog(ctx); err != nil {
+			return 0, err
+		}
+		e.truncated = deletions
 	}
 	pending, err := e.s.Setting(ctx, settingErasing)
 	if err != nil || pending == "" {
@@ -237,9 +237,16 @@ func (e *eraser) truncateAlone(ctx context.Context) error {
 	return e.truncateOnce(ctx)
 }
 
-func (e *eraser) checkpoint(ctx context.Context, mode string) error {
+// checkpoint uses a connection of its own, which waits for readers only briefly, because writers wait for
+// it.
+func (e *eraser) checkpoint(ctx context.Context, mode string) (err error) {
+	if e.db == nil {
+		if e.db, err = e.s.connect([]string{"busy_timeout(100)", "synchronous(FULL)"}); err != nil {
+			return err
+		}
+	}
 	var busy, frames, copied *int64
-	err := e.db.Use(ctx, func() { e.db.Find("PRAGMA wal_checkpoint("+mode+")", nil, &busy, &frames, &copied) })
+	err = e.db.Use(ctx, func() { e.db.Find("PRAGMA wal_checkpoint("+mode+")", nil, &busy, &frames, &copied) })
 	if err != nil {
 		return fmt.Errorf("truncate the write-ahead log: %w", storefile.Explain(err))
 	}

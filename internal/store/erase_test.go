@@ -191,8 +191,12 @@ func TestDeletion_WhileSomebodyReads(t *testing.T) {
 	}()
 	<-reading
 	save(t, s, bridge.Deletion{Chat: alice, Target: "A1", By: alice, Timestamp: at(2)})
-	if err := s.eraser.truncateOnce(t.Context()); !errors.Is(err, errBusyLog) {
+	e := newEraser(s) // the background has its own connection
+	if err := e.truncateOnce(t.Context()); !errors.Is(err, errBusyLog) {
 		t.Errorf("cutting off a log that is read: got %v, want errBusyLog", err)
+	}
+	if err := e.db.Close(); err != nil {
+		t.Fatal(err)
 	}
 	save(t, s, says(alice, alice, "A2", 3, "not held up"))
 	close(done)
@@ -245,13 +249,10 @@ func TestDeletion_WhileReadsOverlap(t *testing.T) {
 	defer cancel()
 	e := newEraser(s)
 	e.retryMax = eraseRetry
-	if err := e.open(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	defer e.db.Close()
 	if err := e.truncateLog(limited); err != nil {
 		t.Fatalf("the log is not cut off: %v", err)
 	}
+	defer e.db.Close()
 	stop()
 	work.Wait()
 	erased(t, s)
@@ -329,7 +330,11 @@ func TestDeletion_IsFinishedByAStop(t *testing.T) {
 		save(t, s, bridge.Deletion{Chat: alice, Target: "A1", By: alice, Timestamp: at(200)})
 		if i%2 == 1 { // the background is at work, not asleep
 			bridge.Wake(s.eraser.work)
-			_ = s.eraser.truncateOnce(t.Context()) // whoever is first
+			e := newEraser(s)
+			_ = e.truncateOnce(t.Context()) // whoever is first
+			if err := e.db.Close(); err != nil {
+				t.Fatal(err)
+			}
 		}
 		if err := s.Close(); err != nil {
 			t.Fatal(err)

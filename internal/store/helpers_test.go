@@ -33,17 +33,26 @@ const (
 	testPackSize  = 7
 )
 
+// empty is an empty store whose index has such blocks.
+var empty = storetest.NewTemplate(func(path string) error {
+	s, err := Open(context.Background(), Options{Path: path, Log: zerolog.Nop(), blockBits: testBlockBits, packSize: testPackSize})
+	if err != nil {
+		return err
+	}
+	return s.Close()
+})
+
 // newStore is a new store in a directory of its own, closed when the test ends.
 func newStore(t testing.TB) *Store {
 	t.Helper()
-	return openStore(t, storetest.NewFile(t))
+	return openStore(t, empty.NewFile(t))
 }
 
 // newFailingStore is a new store whose writes the test can make fail.
 func newFailingStore(t testing.TB) (*Store, *storetest.Fault) {
 	t.Helper()
 	fault := new(storetest.Fault)
-	return openWith(t, Options{Path: storetest.NewFile(t), Log: zerolog.Nop(), BeforeCommit: fault.BeforeCommit}), fault
+	return openWith(t, Options{Path: empty.NewFile(t), Log: zerolog.Nop(), BeforeCommit: fault.BeforeCommit}), fault
 }
 
 func openStore(t testing.TB, path string) *Store {

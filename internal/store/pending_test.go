@@ -11,7 +11,6 @@ import (
 	"bridged/internal/bridge"
 	"bridged/internal/longtest"
 	"bridged/internal/store/read"
-	"bridged/internal/store/storetest"
 )
 
 func poll(chat, sender bridge.JID, id string, seconds int) bridge.Message {
@@ -75,7 +74,7 @@ func TestPending_IsMadeWhenTheMessageComes(t *testing.T) {
 				bridge.Identity{PN: bob, LID: bobLID},
 				bridge.Group{JID: club, Name: "Club", Participants: []bridge.Participant{{JID: alice, IsAdmin: true}, {JID: bob}, {JID: carol}, {JID: me}}},
 			}
-			after, path := newStore(t), storetest.NewFile(t)
+			after, path := newStore(t), empty.NewFile(t)
 			before := openStore(t, path)
 			save(t, after, append(group, message)...)
 			save(t, before, group...)

@@ -75,7 +75,7 @@ func (s *Store) reader(ctx context.Context) (*sqlite.Conn, error) {
 		case c := <-s.readers.idle:
 			return c, nil
 		case <-unopened:
-			c, err := s.openReader()
+			c, err := s.connect(storefile.ReaderPragmas)
 			if err == nil {
 				return c, nil
 			}
@@ -88,13 +88,13 @@ func (s *Store) reader(ctx context.Context) (*sqlite.Conn, error) {
 	}
 }
 
-// openReader opens a connection, unless the store's files were replaced: SQLite would write what the old log
+// connect opens a connection, unless the store's files were replaced: SQLite would write what the old log
 // has into a new database.
-func (s *Store) openReader() (*sqlite.Conn, error) {
+func (s *Store) connect(pragmas []string) (*sqlite.Conn, error) {
 	if err := s.o.Watch.Check(); err != nil {
 		return nil, err
 	}
-	c, err := sqlite.Open(s.o.Path, storefile.ReaderPragmas)
+	c, err := sqlite.Open(s.o.Path, pragmas)
 	if err != nil {
 		return nil, storefile.Opening(s.o.Path, err)
 	}

@@ -12,7 +12,6 @@ import (
 
 	"bridged/internal/sqlite"
 	"bridged/internal/store/read"
-	"bridged/internal/store/storetest"
 )
 
 // TestReleaseMemory_GivesPagesBack: what a connection keeps of the database it
@@ -100,10 +99,10 @@ func TestReaders_AreOpenedWhenNeeded(t *testing.T) {
 func TestReaders_AreOfOneFile(t *testing.T) {
 	t.Parallel()
 	log := make(chan string, 16)
-	s := openWith(t, Options{Path: storetest.NewFile(t), Log: zerolog.New(lineWriter(log)).Level(zerolog.WarnLevel)})
+	s := openWith(t, Options{Path: empty.NewFile(t), Log: zerolog.New(lineWriter(log)).Level(zerolog.WarnLevel)})
 	save(t, s, says(alice, alice, "A1", 1, "hi"))
 	<-s.checked
-	other, err := os.ReadFile(storetest.NewFile(t))
+	other, err := os.ReadFile(empty.NewFile(t))
 	if err := errors.Join(err, os.Rename(s.o.Path, s.o.Path+".away"), os.WriteFile(s.o.Path, other, 0o600)); err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +143,7 @@ func (l lineWriter) Write(line []byte) (int, error) {
 // TestConnections_KeepFewPages in KiB, as SQLite counts them with a minus.
 func TestConnections_KeepFewPages(t *testing.T) {
 	t.Parallel()
-	s := openStore(t, storetest.NewFile(t))
+	s := openStore(t, empty.NewFile(t))
 	var reader, writer int
 	err := errors.Join(
 		s.Read(t.Context(), func(r *read.Snapshot) { r.Find("PRAGMA cache_size", nil, &reader) }),

@@ -11,7 +11,6 @@ import (
 
 	"bridged/internal/bridge"
 	"bridged/internal/store/read"
-	"bridged/internal/store/storetest"
 )
 
 // lockedClub is a group that only its admin Alice may change.
@@ -90,7 +89,7 @@ func TestPin_EndsByItself(t *testing.T) {
 	t.Parallel()
 	ran := time.Duration(0)
 	clock := bridge.ClockOf(time.Time{}, func() time.Time { return at(0).Add(ran) }, func() time.Duration { return ran })
-	s := openWith(t, Options{Path: storetest.NewFile(t), Log: zerolog.Nop(), Clock: clock})
+	s := openWith(t, Options{Path: empty.NewFile(t), Log: zerolog.Nop(), Clock: clock})
 	until := at(3600)
 	save(t, s, says(alice, alice, "A1", 1, "remember"), pin(alice, alice, "A1", 2, until))
 	if m := message(t, s, alice, "A1"); m.PinnedUntil == nil || !m.PinnedUntil.Equal(until.Time) {

@@ -113,9 +113,7 @@ func (s *Store) Close() error {
 		errs = append(errs, s.readers.close())
 		s.writing.Lock()
 		defer s.writing.Unlock()
-		if s.writer != nil {
-			errs = append(errs, s.writer.Close())
-		}
+		errs = append(errs, s.writer.Close())
 		if s.eraser.db != nil {
 			errs = append(errs, s.eraser.db.Close())
 		}
@@ -174,7 +172,8 @@ const minReaders = 4
 // refuses a file that is empty, damaged, from another program or from a newer version; the error says
 // how to repair it.
 func Open(ctx context.Context, o Options) (*Store, error) {
-	if err := storefile.Prepare(o.Path); err != nil {
+	writer, err := storefile.Open(o.Path)
+	if err != nil {
 		return nil, err
 	}
 	if o.WithoutQuote == nil {
@@ -191,6 +190,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	}
 	s := &Store{
 		o:       o,
+		writer:  writer,
 		people:  people.New(),
 		chats:   make(map[bridge.JID]chatRow),
 		changed: make(chan struct{}),
@@ -210,14 +210,11 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 }
 
 func (s *Store) open(ctx context.Context) (err error) {
-	if s.writer, err = sqlite.Open(s.o.Path, storefile.WriterPragmas); err != nil {
-		return storefile.Opening(s.o.Path, err)
-	}
 	if err := s.readers.openOne(s.o.Path); err != nil {
 		return storefile.Opening(s.o.Path, err)
 	}
 	loadPeople := func(ctx context.Context) error { return s.people.Load(ctx, s.writer) }
-	for _, load := range []func(context.Context) error{loadPeople, s.loadNumbers, s.startClock, s.index.Prepare, s.eraser.open} {
+	for _, load := range []func(context.Context) error{loadPeople, s.loadNumbers, s.startClock, s.index.Prepare, s.eraser.resume} {
 		if err := load(ctx); err != nil {
 			return storefile.Opening(s.o.Path, err)
 		}

@@ -13,7 +13,6 @@ import (
 	"bridged/internal/bridge"
 	"bridged/internal/store/read"
 	"bridged/internal/store/settings"
-	"bridged/internal/store/storetest"
 )
 
 // transcribe gives some messages a transcript, those that are not deleted.
@@ -55,7 +54,7 @@ func voiceNote(chat, sender bridge.JID, id string, seconds int) bridge.Message {
 
 func newTranscribingStore(t *testing.T, mode bridge.TranscribeMode) *Store {
 	t.Helper()
-	return openWith(t, Options{Path: storetest.NewFile(t), Log: zerolog.Nop(), Transcribe: mode})
+	return openWith(t, Options{Path: empty.NewFile(t), Log: zerolog.Nop(), Transcribe: mode})
 }
 
 // waiting are the ids of the messages whose transcript is due, in the order in which they come.

@@ -11,7 +11,6 @@ import (
 
 	"bridged/internal/bridge"
 	"bridged/internal/store/read"
-	"bridged/internal/store/storetest"
 )
 
 func found(t *testing.T, s *Store, q string) []bridge.JID {
@@ -114,7 +113,7 @@ func TestChats_AreFoundByEitherIdentity(t *testing.T) {
 func TestPeople_AreKnownWhenTheirMessagesShow(t *testing.T) {
 	t.Parallel()
 	var atCommit func() error
-	s := openWith(t, Options{Path: storetest.NewFile(t), Log: zerolog.Nop(), BeforeCommit: func() error {
+	s := openWith(t, Options{Path: empty.NewFile(t), Log: zerolog.Nop(), BeforeCommit: func() error {
 		if atCommit != nil {
 			return atCommit()
 		}

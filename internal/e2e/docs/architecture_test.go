@@ -103,7 +103,7 @@ var ours = map[string][]string{
 	"internal/sqlite":           {"internal/bridge"},
 	"internal/search":           {"internal/bridge", "internal/folding", "internal/sqlite"},
 	"internal/folding":          {"internal/bridge"},
-	"internal/store/storetest":  {"internal/store/storefile"},
+	"internal/store/storetest":  {"internal/search", "internal/sqlite", "internal/store/storefile"},
 	"internal/urlguard":         {},
 	"internal/media":            {"internal/bridge", "internal/intake", "internal/media/disk", "internal/media/probe", "internal/transcode", "internal/urlguard"},
 	"internal/media/cdn":        {"internal/bridge", "internal/media/disk", "internal/urlguard"},

@@ -31,13 +31,22 @@ func later(t *testing.T, second, third string) (fs.FS, []string) {
 func aStore(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "bridged.db")
-	if err := Prepare(path); err != nil {
+	if err := prepare(path); err != nil {
 		t.Fatal(err)
 	}
 	onStore(t, path, func(c *sqlite.Conn) error {
 		return c.Script("INSERT INTO settings (name, value) VALUES ('a', 'stored by the former version')")
 	})
 	return path
+}
+
+// prepare opens a store and closes it.
+func prepare(path string) error {
+	c, err := Open(path)
+	if err != nil {
+		return err
+	}
+	return c.Close()
 }
 
 // onStore connects to a store as the program does.
@@ -83,7 +92,7 @@ func TestMigrate_OnlyForward(t *testing.T) {
 	if got.version != len(steps) || got.value != "stored by the former version" || !strings.Contains(got.schema, "CREATE TABLE more") {
 		t.Errorf("after the upgrade: %d, %q", got.version, got.value)
 	}
-	err := Prepare(path)
+	err := prepare(path)
 	if err == nil || !strings.Contains(err.Error(), "was written by a newer bridged") || !strings.Contains(err.Error(), "install that version again, or restore a backup") {
 		t.Errorf("the former version: %v", err)
 	}
@@ -116,7 +125,7 @@ func TestMigrate_AFailureChangesNothing(t *testing.T) {
 			if after := stateOf(t, path); after != before {
 				t.Errorf("after the failure: %+v, before: %+v", after, before)
 			}
-			if err := Prepare(path); err != nil {
+			if err := prepare(path); err != nil {
 				t.Errorf("the version that wrote it: %v", err)
 			}
 		})

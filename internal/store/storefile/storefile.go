@@ -21,19 +21,21 @@ import (
 	"bridged/migrations"
 )
 
-// Prepare makes sure that there is an intact store with the current schema at path. It does not change a
-// file that is not a store.
-func Prepare(path string) error {
-	switch err := Database.CheckHead(path); {
-	case errors.Is(err, fs.ErrNotExist):
-		return Opening(path, createMissing(path))
-	case err != nil:
-		return Opening(path, err)
+// Open returns a connection that writes to the store at path, which has the current schema then. It
+// creates a store if there is no file, and does not change a file that is not a store.
+func Open(path string) (*sqlite.Conn, error) {
+	err := Database.CheckHead(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = createMissing(path)
 	}
-	if err := dbfile.MakePrivate(path, 0o600); err != nil {
-		return Opening(path, err)
+	if err == nil {
+		err = dbfile.MakePrivate(path, 0o600)
 	}
-	return Opening(path, upgrade(path, WriterPragmas))
+	if err != nil {
+		return nil, Opening(path, err)
+	}
+	c, err := upgrade(path, WriterPragmas)
+	return c, Opening(path, err)
 }
 
 // Opening explains why the store cannot be opened.
@@ -67,7 +69,11 @@ func create(path string) error {
 		return err
 	}
 	// Only the complete draft is synced: an incomplete one is removed.
-	if err := upgrade(draft, append(slices.Clone(WriterPragmas), "synchronous(OFF)")); err != nil {
+	c, err := upgrade(draft, append(slices.Clone(WriterPragmas), "synchronous(OFF)"))
+	if err != nil {
+		return err
+	}
+	if err := c.Close(); err != nil {
 		return err
 	}
 	return finish(draft, path)
@@ -93,28 +99,30 @@ func finish(draft, path string) error {
 	return dbfile.SyncDir(filepath.Dir(path))
 }
 
-// upgrade brings the schema up to date. The file's user_version is the number of the last step.
-func upgrade(path string, pragmas []string) (err error) {
+// upgrade connects to the file at path and brings its schema up to date. The file's user_version is the
+// number of the last step.
+func upgrade(path string, pragmas []string) (*sqlite.Conn, error) {
 	c, err := sqlite.Open(path, pragmas)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer func() { err = errors.Join(err, c.Close()) }()
-	if err := readable(c); err != nil {
-		return err
+	var current int
+	err = readable(c)
+	if err == nil {
+		err = c.Use(context.Background(), func() { c.Find(Database.SchemaQuery, nil, &current) })
 	}
 	steps := migrations.Names()
-	var current int
-	if err := c.Use(context.Background(), func() { c.Find(Database.SchemaQuery, nil, &current) }); err != nil {
-		return err
+	switch {
+	case err != nil:
+	case current > Database.Schema:
+		err = Database.Newer(current)
+	case current < len(steps):
+		err = migrate(c, path, migrations.FS, steps, current)
 	}
-	if current > Database.Schema {
-		return Database.Newer(current)
+	if err != nil {
+		return nil, errors.Join(err, c.Close())
 	}
-	if current == len(steps) {
-		return nil
-	}
-	return migrate(c, path, migrations.FS, steps, current)
+	return c, nil
 }
 
 // migrate applies the steps after the current one in a single transaction. If one fails, or the process
@@ -138,8 +146,8 @@ func migrate(c *sqlite.Conn, path string, scripts fs.FS, steps []string, current
 // readable reads the schema and the top of every table. Reading every page would take
 // seconds at a million messages (see checkInBackground).
 func readable(c *sqlite.Conn) error {
-	tables, err := realTables(context.Background(), c)
-	if err != nil {
+	var tables []string
+	if err := c.Use(context.Background(), func() { tables = realTables(c) }); err != nil {
 		return err
 	}
 	for _, table := range tables {
@@ -283,23 +291,17 @@ func ExplainRead(ctx context.Context, err error) error {
 	return Database.Unreadable(err)
 }
 
-// CheckTables checks the tables of the database at path one after the other, each in a snapshot of its
-// own, and pauses after each for as long as it took. It returns SQLite's findings on damaged tables by
-// their names.
-func CheckTables(ctx context.Context, path string) (damaged map[string]string, err error) {
-	c, err := sqlite.Open(path, ReaderPragmas)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, c.Close()) }()
-	tables, err := realTables(ctx, c)
-	if err != nil {
+// CheckTables checks the tables of a database one after the other, each in a view of its own, and pauses
+// after each for as long as it took. It returns SQLite's findings on damaged tables by their names.
+func CheckTables(ctx context.Context, view func(context.Context, func(*sqlite.Conn)) error) (damaged map[string]string, err error) {
+	var tables []string
+	if err := view(ctx, func(c *sqlite.Conn) { tables = realTables(c) }); err != nil {
 		return nil, err
 	}
 	damaged = make(map[string]string)
 	for _, table := range tables {
 		began, verdict := time.Now(), ""
-		err := c.Use(ctx, func() { c.Find(`PRAGMA quick_check("`+table+`")`, nil, &verdict) })
+		err := view(ctx, func(c *sqlite.Conn) { c.Find("SELECT * FROM pragma_quick_check(?)", []any{table}, &verdict) })
 		switch {
 		case dbfile.IsDamage(err):
 			damaged[table] = err.Error()
@@ -317,9 +319,7 @@ func CheckTables(ctx context.Context, path string) (damaged map[string]string, e
 
 // realTables returns the tables that have pages, first the schema with the list of free
 // pages.
-func realTables(ctx context.Context, c *sqlite.Conn) (names []string, err error) {
-	err = c.Use(ctx, func() {
-		names = sqlite.List[string](c, "SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage > 0 ORDER BY name")
-	})
-	return append([]string{"sqlite_schema"}, names...), err
+func realTables(c *sqlite.Conn) []string {
+	names := sqlite.List[string](c, "SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage > 0 ORDER BY name")
+	return append([]string{"sqlite_schema"}, names...)
 }

@@ -9,12 +9,8 @@ import (
 	"bridged/internal/store/read"
 )
 
-// smallPages is a store whose pages end before 300,000 bytes of JSON.
-func smallPages(t *testing.T) *Store {
-	s := newStore(t)
-	s.Tuning.Page = 300_000
-	return s
-}
+// smallPage ends a page before it takes as many bytes of JSON.
+const smallPage = 300_000
 
 // jsonOf returns how many bytes items take as JSON.
 func jsonOf[T any](t *testing.T, items []T) (size int) {
@@ -33,7 +29,7 @@ func jsonOf[T any](t *testing.T, items []T) (size int) {
 // elements' ids.
 func pageEnds[T any](t *testing.T, what string, items []T, id func(T) string) (ids []string) {
 	t.Helper()
-	if size := jsonOf(t, items); len(items) == 0 || len(items) > 1 && size > 300_000 {
+	if size := jsonOf(t, items); len(items) == 0 || len(items) > 1 && size > smallPage {
 		t.Errorf("%s: a page of %d elements takes %d bytes", what, len(items), size)
 	}
 	for _, item := range items {
@@ -77,12 +73,21 @@ func longTexts(t *testing.T, s *Store) (ids []string) {
 	return append(ids, liked.ID)
 }
 
-// Long messages end a page before its limit, by cursor as by offset, and nothing is
+// TestPages_EndByBytes: long messages end a page before its limit, by cursor as by offset, and nothing is
 // left out or shown twice.
 func TestPages_EndByBytes(t *testing.T) {
 	t.Parallel()
-	s := smallPages(t)
+	s := newStore(t)
 	want := longTexts(t, s)
+	s.Tuning.Page = 100 << 20
+	all := lines(events(t, s, read.EventQuery{Limit: 20_000}).Events)
+	s.Tuning.Page = smallPage
+	t.Run("a history", func(t *testing.T) { historyEndsByBytes(t, s, want) })
+	t.Run("a search", func(t *testing.T) { searchEndsByBytes(t, s, want) })
+	t.Run("the log", func(t *testing.T) { logEndsByBytes(t, s, all) })
+}
+
+func historyEndsByBytes(t *testing.T, s *Store, want []string) {
 	message := func(m bridge.Message) string { return m.ID }
 	for _, q := range []string{"", "x"} {
 		for _, order := range []bridge.Order{bridge.OrderAsc, bridge.OrderDesc} {
@@ -118,10 +123,7 @@ func TestPages_EndByBytes(t *testing.T) {
 	}
 }
 
-func TestSearch_PagesEndByBytes(t *testing.T) {
-	t.Parallel()
-	s := smallPages(t)
-	want := longTexts(t, s)
+func searchEndsByBytes(t *testing.T, s *Store, want []string) {
 	var found []string
 	query := bridge.SearchQuery{Q: "x", Limit: 500}
 	for more := true; more; {
@@ -144,13 +146,7 @@ func TestSearch_PagesEndByBytes(t *testing.T) {
 	}
 }
 
-func TestEvents_PagesEndByBytes(t *testing.T) {
-	t.Parallel()
-	s := smallPages(t)
-	longTexts(t, s)
-	s.Tuning.Page = 100 << 20
-	want := lines(events(t, s, read.EventQuery{Limit: 20_000}).Events)
-	s.Tuning.Page = 300_000
+func logEndsByBytes(t *testing.T, s *Store, want []string) {
 	var found []string
 	query := read.EventQuery{Limit: 1000}
 	for more := true; more; {

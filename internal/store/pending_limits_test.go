@@ -53,11 +53,19 @@ func TestPending_ManyStrangersFillNothing(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
 	save(t, s, owner())
+	const before = maxPending - pendingCheck
+	if err := s.write(t.Context(), func(w *writeTx) {
+		w.Run(`WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < ? - 1)
+			INSERT INTO pending_changes (chat, target, kind, sender, stanza, at, size, fact)
+			SELECT ?, 'R' || i, 3, '49170' || i / 500 || '@s.whatsapp.net', '', ?, 100, '{}' FROM n`, before, club, w.at)
+	}); err != nil {
+		t.Fatal(err)
+	}
 	var flood []bridge.Fact
-	for i := range maxPending + 2*pendingCheck {
+	for i := range 3 * pendingCheck {
 		flood = append(flood, bridge.ReactionChange{
-			Chat: club, Target: fmt.Sprintf("R%d", i), Emoji: "👍", Timestamp: at(2),
-			Sender: bridge.PhoneJID(fmt.Sprintf("49171%06d", i/500)),
+			Chat: club, Target: "R1", Emoji: "👍", Timestamp: at(2),
+			Sender: bridge.PhoneJID(fmt.Sprintf("49171%06d", i)),
 		})
 	}
 	save(t, s, flood...)

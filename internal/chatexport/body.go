@@ -66,7 +66,10 @@ func isPoll(raw string) bool {
 	return slices.ContainsFunc(strings.Split(below, "\n"), startsWithMark)
 }
 
-func startsWithMark(s string) bool { return strings.IndexAny(s, appMarks) == 0 }
+func startsWithMark(s string) bool {
+	first, _ := utf8.DecodeRuneInString(s)
+	return strings.ContainsRune(appMarks, first)
+}
 
 // isTrailing reports whether a marked text is a note that the app adds at the end of a message.
 func isTrailing(marked string) bool {
@@ -250,12 +253,14 @@ func isOf(set phraseSet, s string) bool { return set.has(plainPhrase(s)) }
 // plainText returns a text without the marks that the app sets around words of its own and
 // names of people.
 func plainText(s string) string {
-	s = strings.Map(func(r rune) rune {
-		if r == '\u200e' || r == '\ufeff' || r >= '\u2066' && r <= '\u2069' {
-			return -1
-		}
-		return r
-	}, s)
+	if strings.IndexByte(s, '\xe2') >= 0 || strings.IndexByte(s, '\xef') >= 0 { // the first bytes of the marks
+		s = strings.Map(func(r rune) rune {
+			if r == '\u200e' || r == '\ufeff' || r >= '\u2066' && r <= '\u2069' {
+				return -1
+			}
+			return r
+		}, s)
+	}
 	return strings.TrimSpace(strings.Trim(s, "\u200f\u202a\u202b\u202c"))
 }
 

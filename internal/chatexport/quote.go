@@ -26,8 +26,11 @@ func isOpenQuote(s string) bool {
 
 // isQuote reports whether a text opens a quotation that the following text closes.
 func isQuote(s, following string) bool {
+	if !isOpenQuote(s) {
+		return false
+	}
 	i := strings.IndexAny(following, quoteMarks)
-	if i < 0 || !isOpenQuote(s) {
+	if i < 0 {
 		return false
 	}
 	mark, _ := utf8.DecodeRuneInString(following[i:])

@@ -90,9 +90,14 @@ type base64Text struct {
 // Read implements io.Reader.
 func (t *base64Text) Read(p []byte) (n int, err error) {
 	for n < len(p) && len(t.rest) > 0 {
-		char := t.next()
+		char := t.rest[0]
+		if char == '\\' {
+			char = t.unescape()
+		} else {
+			t.rest = t.rest[1:]
+		}
 		switch {
-		case strings.IndexByte(" \t\r\n", char) >= 0:
+		case char == ' ' || char == '\t' || char == '\r' || char == '\n':
 			continue
 		case char == '=':
 			t.padded = true
@@ -113,20 +118,18 @@ func (t *base64Text) Read(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// next returns the next character, or a question mark if it cannot be in base64.
-func (t *base64Text) next() byte {
-	char, size := t.rest[0], 1
-	if char == '\\' {
-		escape := string(t.rest[:min(len(t.rest), len(`\u002b`))])
-		value, _, tail, err := strconv.UnquoteChar(escape, '"')
-		switch {
-		case strings.HasPrefix(escape, `\/`):
-			char, size = '/', len(`\/`)
-		case err != nil || value > '~':
-			char = '?'
-		default:
-			char, size = byte(value), len(escape)-len(tail)
-		}
+// unescape removes an escape from the text and returns its character, or a question mark if it cannot be
+// in base64.
+func (t *base64Text) unescape() (char byte) {
+	escape, size := string(t.rest[:min(len(t.rest), len(`\u002b`))]), 1
+	value, _, tail, err := strconv.UnquoteChar(escape, '"')
+	switch {
+	case strings.HasPrefix(escape, `\/`):
+		char, size = '/', len(`\/`)
+	case err != nil || value > '~':
+		char = '?'
+	default:
+		char, size = byte(value), len(escape)-len(tail)
 	}
 	t.rest = t.rest[size:]
 	return char

@@ -74,7 +74,7 @@ func (f *fieldWriter) plain(name, value string) {
 func (f *fieldWriter) text(name, value string) {
 	f.plain(name, "")
 	quoted, err := jsontext.AppendQuote(f.json, value)
-	if err != nil || strings.ContainsAny(value, "\u2028\u2029") { // which encoding/json escapes
+	if err != nil || strings.Contains(value, "\u2028") || strings.Contains(value, "\u2029") { // which encoding/json escapes
 		quoted = append(f.json, f.encoded(value)...)
 	}
 	f.json = quoted

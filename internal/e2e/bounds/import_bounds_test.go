@@ -13,11 +13,14 @@ import (
 	. "bridged/internal/e2e/harness"
 )
 
-// memoryOfImports bounds the memory that an import takes, in bytes.
-const memoryOfImports = 100 << 20
+const (
+	// memoryOfImports bounds the memory that an import takes, in bytes.
+	memoryOfImports = 100 << 20
+	sizeOfImports   = 120 << 20 // bytes of text
+)
 
 // TestImports_HoldLittleMemory however long the lines, texts and names of an export are, of which a
-// small zip has hundreds of megabytes.
+// small zip has more than the memory that is allowed.
 func TestImports_HoldLittleMemory(t *testing.T) {
 	t.Parallel()
 	p := StartBridge(t, NewNetwork(t), "LOG_LEVEL=info")
@@ -28,7 +31,8 @@ func TestImports_HoldLittleMemory(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var text bytes.Buffer
-			for n := 0; text.Len() < 150<<20; n++ {
+			text.Grow(sizeOfImports + 1<<20)
+			for n := 0; text.Len() < sizeOfImports; n++ {
 				text.WriteString(line(n))
 			}
 			zip := exporttest.Zip(t, exporttest.Entry{Name: "WhatsApp Chat with Anna.txt", Data: text.Bytes()})

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	longTexts       = 300
+	longTexts       = 200
 	longText        = 65_000 // characters
 	unreadPages     = 10
 	memoryOfUnread  = 160 << 20

@@ -31,7 +31,7 @@ func TestGuard_HeadersOfAllAnswers(t *testing.T) {
 	}
 }
 
-// Only the page of a writable chat may use the microphone.
+// Only the pages of chats may use the microphone, and only for those who may send.
 func TestGuard_TheMicrophoneIsForVoiceNotes(t *testing.T) {
 	t.Parallel()
 	chat := "/console/chats/" + escapedGrace

@@ -12,8 +12,8 @@ let list, scroller, end;
 let place;
 const isHome = () => list.dataset.past === undefined && scroller.scrollTop > -40;
 
-const starts = []; // of the other scripts, for each chat that opens
-let ends = []; // what they do when it is left
+const starts = []; // registered with eachChat
+let ends = []; // called when the open chat is left
 
 // eachChat calls start for the open chat, and for each one that takes its place. If start returns a function, that is called
 // when the chat is left.
@@ -24,13 +24,13 @@ export function eachChat(start) {
 
 const begin = (start) => ends.push(start() || (() => {}));
 
-// put puts another chat in the place of the open one. The page already has its address.
-export function put(section, returns) {
+// put puts another chat in the place of the open one.
+export function put(section, path, returns) {
   for (const leave of ends) leave();
   ends = [];
   chat.section.replaceWith(section);
   chat.returns = returns;
-  open(section);
+  open(section, path);
   starts.forEach(begin);
 }
 
@@ -260,7 +260,7 @@ export async function takeStored() {
 // Older messages load before they are reached.
 let watchEnds;
 async function more(link) {
-  if (link.loading) return;
+  if (link.loading || !scroller.contains(link)) return;
   link.loading = true;
   const older = link.matches("[data-older]");
   try {
@@ -278,12 +278,13 @@ async function more(link) {
 }
 
 // open starts a chat on the page.
-function open(section) {
+function open(section, path) {
+  turn = Promise.resolve();
   list = find("#messages");
   scroller = find("#history");
   end = find(".to-end");
   place = keeper(scroller, () => all(".msg:not([hidden])", list), isHome);
-  Object.assign(chat, { section, jid: section.dataset.chat, path: location.pathname, list, place });
+  Object.assign(chat, { section, jid: section.dataset.chat, path, list, place });
   for (const item of all(".msg", list)) sources.set(item, unmarked(item).outerHTML);
   const watch = new IntersectionObserver((seen) => {
     for (const one of seen) if (one.isIntersecting) more(one.target);
@@ -395,4 +396,4 @@ function toFound(message) {
   place.show(hit || message);
 }
 
-if (find(".chat")) open(find(".chat"));
+if (find(".chat")) open(find(".chat"), location.pathname);

@@ -79,7 +79,7 @@ export async function renewList(from = list.dataset.from) {
   }
 }
 
-// mark marks the row of the open chat. A list that was asked for before it opened marks another one.
+// mark marks the row of the open chat. A list that was requested before it opened still marks the previous one.
 function mark() {
   for (const { dataset, firstElementChild: row } of items(list)) {
     if (dataset.key === chat.jid) row.setAttribute("aria-current", "true");
@@ -93,6 +93,8 @@ export function showOpen() {
   from.searchParams.set("open", chat.jid);
   list.dataset.from = from.pathname + from.search;
   arrange();
+  const row = find("[aria-current]", list);
+  if (row) place.reveal(row);
   if ([...from.searchParams.keys()].some((name) => name !== "open" && name !== "rows")) renewList();
 }
 
@@ -291,7 +293,7 @@ document.addEventListener("submit", async (event) => {
 
 // renewForms refreshes the actions in the menu of the open chat.
 async function renewForms(form) {
-  const page = await loadChanges(location.href).catch(() => null);
+  const page = await loadChanges(chat.path || location.href).catch(() => null);
   const fresh = page && find(".chat-head [data-state]", page);
   if (fresh) form.replaceWith(fresh);
 }

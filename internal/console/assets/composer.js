@@ -195,7 +195,7 @@ async function send(form, submitter) {
     if (form.dataset.send === "reset") {
       form.reset();
       for (const one of all(".when", form)) one.open = false;
-      toggleExtras(false);
+      if (form.isConnected) toggleExtras(false);
       toast(answer.text || form.dataset.done || "Sent");
     }
     newest();

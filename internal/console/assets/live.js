@@ -13,10 +13,12 @@ if (csrf && zone && document.body.dataset.zone !== zone && !sessionStorage.getIt
 // Regions
 
 // A region (data-live) is loaded again after one of its events (data-on; "begin" when the page starts to follow the
-// events), or only after those of one chat (data-of). What has no events is loaded again after some seconds (data-every), while the page is visible.
+// events). With data-of, only the events of that chat count. What has no events is loaded again after some seconds (data-every), while the page is visible.
 export const listeners = []; // called with each event
+export const tell = (event) => listeners.forEach((listener) => listener(event));
 
 export async function refresh(region) {
+  if (!region.isConnected) return; // another chat has been opened
   if (region.loading) {
     region.again = true;
     return;
@@ -24,6 +26,7 @@ export async function refresh(region) {
   region.loading = true;
   try {
     const fresh = find(`[data-live="${region.dataset.live}"]`, await loadChanges(region.dataset.from || location.href));
+    if (!region.isConnected) return;
     if (!fresh && region.dataset.else === "reload") return location.reload(); // the page is a different one now
     replace(region, fresh);
     countDown();
@@ -145,7 +148,6 @@ const eventTypes = ["message.created", "message.updated", "message.status", "mes
 function follow() {
   if (stream || !lastEvent) return;
   stream = new EventSource(root + "live?after=" + encodeURIComponent(lastEvent));
-  const tell = (event) => listeners.forEach((listener) => listener(event));
   const take = (message) => {
     lastEvent = message.lastEventId || lastEvent;
     const event = message.data ? JSON.parse(message.data) : {};

@@ -67,7 +67,7 @@ async function suggest() {
   at = area.selectionStart - word[1].length - 1;
   const wanted = folded(word[1]);
   const all = await listed();
-  if (area.value.slice(0, area.selectionStart) !== before) return; // changed meanwhile
+  if (!area.isConnected || area.value.slice(0, area.selectionStart) !== before) return; // changed meanwhile
   const fits = (member) => folded(member.name).split(/\s+/).some((part) => part.startsWith(wanted)) || folded(member.name).startsWith(wanted) || (wanted.length > 2 && member.token.includes(wanted));
   found = all.filter(fits).slice(0, most);
   active = 0;

@@ -6,11 +6,11 @@ import { listeners } from "./live.js";
 
 // The number of unread chats
 
-const first = document.title;
+const initialTitle = document.title;
 let unread = 0;
 
 function showTitle() {
-  const title = chat.section ? `${find(".chat-title h1").textContent} · bridged` : first;
+  const title = chat.section ? `${find(".chat-title h1").textContent} · bridged` : initialTitle;
   document.title = unread ? `(${unread > 99 ? "99+" : unread}) ${title}` : title;
 }
 

@@ -1,65 +1,66 @@
-// Opens a chat of the list in place of the open one. The page stays, with its list, the audio that plays and what is being
-// sent.
+// Opens a chat of the list in place of the open one. The page, its list and what is being sent stay.
 import { all, find, loadAny, toast, unreached } from "./base.js";
 import { chat, isAbout, put } from "./chat.js";
 import { showOpen } from "./chats.js";
-import { listeners, start } from "./live.js";
+import { listeners, start, tell } from "./live.js";
 import { positionIn } from "./place.js";
 import { isRecording } from "./record.js";
 
 let asked; // the request for the next chat
 let shown = addressOf(location); // of the open chat
+const version = find(".chat")?.dataset.page; // of the session and the scripts of this page
 
 // addressOf returns an address without its hash.
 function addressOf({ pathname, search }) {
   return pathname + search;
 }
 
-// read loads a chat, with the message at the position that the visitor goes back to. It loads it again if the chat changes
-// meanwhile, because nothing else would bring it up to date.
-async function read(address, returns, signal) {
-  const from = new URL(address, location), position = returns && positionIn(from.pathname);
-  from.searchParams.set("part", "chat");
-  if (position && !from.searchParams.has("at")) from.searchParams.set("at", position.id);
-  let changes;
-  const note = (event) => changes.push(event);
+// read loads a chat, with the message at the position that the visitor goes back to.
+async function read(url, returns, signal) {
+  const from = new URL(url), query = from.searchParams, position = returns && positionIn(url.pathname);
+  query.set("part", "chat");
+  if (position && (!query.has("at") || query.has("place"))) query.set("at", position.id);
+  const { response, page } = await loadAny(from, { signal });
+  if (response.ok) return find(".chat", page);
+  if (response.status !== 404 || !position) return undefined;
+  query.delete("at"); // the message was deleted
+  return find(".chat", (await loadAny(from, { signal })).page);
+}
+
+// open shows the chat with an address. changeAddress makes it that of the page; it is undefined if the visitor went back.
+async function open(address, changeAddress) {
+  const url = new URL(address), missed = [];
+  const note = (event) => missed.push(event);
+  asked?.abort();
+  const request = (asked = new AbortController());
   listeners.push(note);
+  let section;
   try {
-    for (let section; ; ) {
-      changes = [];
-      const { response, page } = await loadAny(from, { signal });
-      section = response.ok && find(".chat", page);
-      if (!section || !changes.some((event) => isAbout(event, section.dataset.chat))) return section;
-    }
+    section = await read(url, !changeAddress, request.signal);
+  } catch (failure) {
+    if (failure.name !== "AbortError") stay(unreached().message, !changeAddress);
+    return;
   } finally {
     listeners.splice(listeners.indexOf(note), 1);
   }
-}
-
-// open shows the chat with an address. before changes the address of the page, if the visitor did not go back to it.
-async function open(address, before) {
-  asked?.abort();
-  const request = (asked = new AbortController());
-  let section;
-  try {
-    section = await read(address, !before, request.signal);
-  } catch (failure) {
-    if (failure.name === "AbortError") return;
-    if (before) toast(unreached().message, true);
-    else location.reload();
-    return;
-  }
-  if (request !== asked) return;
-  if (!section || isRecording()) return before ? location.assign(address) : location.reload();
-  before?.();
-  shown = addressOf(location);
+  if (request.signal.aborted) return;
+  if (section?.dataset.page !== version || isRecording()) return changeAddress ? location.assign(address) : location.reload();
+  changeAddress?.();
+  shown = addressOf(url);
   for (const dialog of all("dialog[open]")) dialog.close();
   find("main > div.notice")?.remove(); // about what was done in the chat before
   if (document.activeElement.matches("[data-row]")) document.activeElement.blur(); // the composer gets the focus
-  put(section, !before);
+  put(section, url.pathname, !changeAddress);
   showOpen();
   start(section);
   find("#opened").textContent = find(".chat-title h1", section).textContent;
+  for (const event of missed) if (isAbout(event, chat.jid)) tell(event);
+}
+
+// stay says why the open chat stays. If the visitor went back, the page gets its address again.
+function stay(why, returns) {
+  if (returns) history.pushState(null, "", shown);
+  toast(why, true);
 }
 
 document.addEventListener("click", (event) => {
@@ -72,8 +73,8 @@ document.addEventListener("click", (event) => {
 });
 
 addEventListener("popstate", () => {
-  if (!chat.section || addressOf(location) === shown) return;
-  if (!isRecording()) return open(location.href);
-  history.pushState(null, "", shown);
-  toast("Send or discard the voice note first.", true);
+  if (!chat.section) return;
+  if (addressOf(location) === shown) asked?.abort(); // back at the open chat, before the other one has come
+  else if (isRecording()) stay("Send or discard the voice note first.", true);
+  else open(location.href);
 });

@@ -21,12 +21,12 @@ export function positionIn(path) {
 
 eachChat(() => {
   const name = nameOf(chat.path), query = new URLSearchParams(location.search), kept = positionIn(chat.path);
-  let passes = false; // whether this page only redirects to the one with the position
+  let redirects = false; // whether this page only redirects to the one with the position
 
   function returnTo({ id, below }) {
     const at = all(".msg[data-id]", chat.list).find((one) => one.dataset.id === id);
     if (!at) {
-      passes = true;
+      redirects = true;
       return location.replace(`${chat.path}?at=${encodeURIComponent(id)}&place`);
     }
     at.classList.remove("found");
@@ -37,7 +37,7 @@ eachChat(() => {
 
   // keep stores the message at the top and its offset from the edge.
   function keep() {
-    if (passes) return;
+    if (redirects) return;
     const at = chat.place.position();
     if (at) sessionStorage.setItem(name, JSON.stringify({ id: at.row.dataset.id, below: Math.round(at.below) }));
     else sessionStorage.removeItem(name);

@@ -8,10 +8,10 @@ const active = new Map(); // activity by person, for each chat
 const names = new Map(); // by person; empty until loaded
 
 function show() {
-  const line = find("[data-typing]"), here = active.get(chat.jid) || new Map();
+  const line = find("[data-typing]"), all = active.get(chat.jid) || new Map();
   if (!line) return;
-  const people = here.size;
-  const [[person, state] = []] = here;
+  const people = all.size;
+  const [[person, state] = []] = all;
   line.textContent = !people ? "" : people === 1 && state === "recording" ? "recording…" : "typing…";
   if (people && "group" in line.dataset) line.prepend(...(people === 1 ? [named(person), " is "] : [people + " people are "]));
   line.hidden = !people;

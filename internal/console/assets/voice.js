@@ -176,4 +176,7 @@ document.addEventListener("keydown", (event) => {
 });
 
 dressers.push(dress);
-eachChat(() => dress(chat.list));
+eachChat(() => {
+  dress(chat.list);
+  return pause; // nothing else shows what plays
+});

@@ -13,7 +13,7 @@ import (
 
 const (
 	pageOfMessages = 50 // messages of a chat
-	inPlace        = 30 // messages of a chat that takes another one's place: more than windows show, and it is shown sooner
+	inPlace        = 30 // messages of a chat that takes another one's place: fewer are shown sooner, and windows show fewer still
 	around         = 25 // messages on each side of the requested one
 )
 
@@ -40,8 +40,9 @@ type chatPage struct {
 const partChat = "chat"
 
 // ShowChat shows a part of a chat: its newest messages, the messages around one (at), or a page
-// before or after a cursor (older, newer). The script asks for the chat without the list (part=chat), or for the messages
-// alone (part), from one that it has (since) or of one that has changed (at, near).
+// before or after a cursor (older, newer). The script asks for the chat without the list (part=chat), for its name (part=who)
+// or its scheduled messages (part=waiting), or for the messages alone (part), from one that it has (since) or of one that has
+// changed (at, near).
 func ShowChat(req *frame.Request) (err error) {
 	query := req.URL.Query()
 	page := chatPage{At: query.Get("at")}
@@ -51,6 +52,8 @@ func ShowChat(req *frame.Request) (err error) {
 	page.Name = view.ChatName(page.Chat)
 	part := query.Get("part")
 	switch {
+	case part == "who":
+		return req.PartOf("chat", "who", page)
 	case part == "waiting":
 		return page.showWaiting(req)
 	case part == partChat:

@@ -27,8 +27,11 @@ func wantOpen(b *Browser, chat simnet.JID, name string) {
 		&& document.querySelector(".chat-title h1").innerText === %q && document.title.endsWith(%[3]q + " · bridged")
 		&& %s.ariaCurrent === "true" && document.querySelectorAll("#chats [aria-current]").length === 1
 		&& document.activeElement.matches(".say textarea")`,
-		"/console/chats/"+bridge.JID(chat.String()).Escaped(), chat.String(), name, rowOf(chat)))
+		pathOf(chat), chat.String(), name, rowOf(chat)))
 }
+
+// pathOf returns the path of a chat's page.
+func pathOf(chat simnet.JID) string { return "/console/chats/" + bridge.JID(chat.String()).Escaped() }
 
 // A chat of the list opens in place of the open one: the page, what is being sent and the typed texts stay, Back and Forward
 // go between the chats, and each one lives as if its page had been loaded.
@@ -122,6 +125,25 @@ func TestConsoleChats_OpenInPlaceOfEachOther(t *testing.T) {
 		v.WantText("just in time")
 		v.WaitFor(`document.querySelector("#mark-read [name=upto]").value === [...document.querySelectorAll(".msg")].at(-1).dataset.id`)
 	})
+	t.Run("Back and Forward before it opens, and without the bridge", func(t *testing.T) {
+		v.Browser.T = t
+		open(v.Ben.PN(), "Ben")
+		open(v.Anna.PN(), "Anna Amsel")
+		v.Run(`window.held = new Promise(pass => window.pass = pass)`)
+		v.Run(`history.back()`)
+		v.WaitFor(`location.pathname === ` + JsString(pathOf(v.Ben.PN())))
+		v.Run(`history.forward()`)
+		v.WaitFor(`location.pathname === ` + JsString(pathOf(v.Anna.PN())))
+		v.Run(`pass()`)
+		wantOpen(v.Browser, v.Anna.PN(), "Anna Amsel")
+		v.Write("still to Anna")
+		v.WantOwn("to Anna", "still to Anna")
+		v.Run(`window.held = { then: () => Promise.reject(new TypeError()) }`)
+		v.Run(`history.back()`)
+		v.WaitFor(`document.querySelector("#toast").innerText.startsWith("Can’t reach the bridge.") && location.pathname === ` + JsString(pathOf(v.Anna.PN())))
+		v.WantOwn("to Anna", "still to Anna")
+		v.Run(`window.held = Promise.resolve()`)
+	})
 	t.Run("the menu, an answer and the page about a chat", func(t *testing.T) {
 		v.Browser.T = t
 		v.ClickOn(".chat-who")
@@ -130,7 +152,7 @@ func TestConsoleChats_OpenInPlaceOfEachOther(t *testing.T) {
 		v.WaitFor(`!document.querySelector("#info").checkVisibility()`)
 		v.Do(FromMenu("[data-reply]", `document.querySelector("#replying").checkVisibility()`)...)
 		v.Key(kb.ArrowUp, kb.ModifierAlt)
-		v.WaitFor(`!document.querySelector("#replying").checkVisibility() && location.pathname !== "/console/chats/` + bridge.JID(v.Ben.PN().String()).Escaped() + `"`)
+		v.WaitFor(`!document.querySelector("#replying").checkVisibility() && location.pathname !== ` + JsString(pathOf(v.Ben.PN())))
 	})
 	t.Run("files and recordings", func(t *testing.T) {
 		v.Browser.T = t
@@ -161,7 +183,7 @@ func TestConsoleChats_OpenInPlaceOfEachOther(t *testing.T) {
 		v.WaitFor(`document.querySelector("#recording").checkVisibility()`)
 		v.Run(`history.back()`)
 		v.WaitFor(`document.querySelector("#toast").innerText === "Send or discard the voice note first."`)
-		if !Evaluate[bool](v.Browser, `document.querySelector("#recording").checkVisibility() && location.pathname === `+JsString("/console/chats/"+bridge.JID(v.Ben.PN().String()).Escaped())) {
+		if !Evaluate[bool](v.Browser, `document.querySelector("#recording").checkVisibility() && location.pathname === `+JsString(pathOf(v.Ben.PN()))) {
 			t.Error("the recording is gone, or the address is another one")
 		}
 		v.Do(Clicks("#recording [data-cancel]"))

@@ -30,7 +30,7 @@ func longHistory(save func(...bridge.Fact), count int) (ids []string) {
 func TestLists_EndByBytes(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
-	want := longHistory(s.know, 150)
+	want := longHistory(s.know, 90)
 	type answer struct {
 		Count      int
 		Messages   []struct{ MsgID string }
@@ -77,16 +77,16 @@ func TestLists_EndByBytes(t *testing.T) {
 			t.Errorf("%s: %d by offset and %d by cursor, want %d", path, len(byOffset), len(byCursor), len(want))
 		}
 	}
-	if got := get("/api/messages/search?q=long&limit=500"); !got.HasMore || got.Count >= 300 {
-		t.Errorf("a search answers %d of 300, and more: %t", got.Count, got.HasMore)
+	if got := get("/api/messages/search?q=long&limit=500"); !got.HasMore || got.Count >= 180 {
+		t.Errorf("a search answers %d of 180, and more: %t", got.Count, got.HasMore)
 	}
 	seen, after := 0, "0"
 	for more := true; more; {
 		page := get("/api/events?limit=1000&types=message.created&after=" + after)
 		seen, after, more = seen+page.Count, page.NextCursor.(string), page.HasMore
 	}
-	if seen != 300 {
-		t.Errorf("the log told of %d messages, want 300", seen)
+	if seen != 180 {
+		t.Errorf("the log told of %d messages, want 180", seen)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"runtime/debug"
 	"testing"
 
 	"bridged/internal/api/apitest"
@@ -14,6 +15,8 @@ import (
 // what the document promises has to be shown.
 func TestMain(m *testing.M) {
 	longtest.AtOnce(6)
+	debug.SetGCPercent(400) // the tests hold little and allocate much, but for the hostile bodies
+	debug.SetMemoryLimit(400 << 20)
 	code := m.Run()
 	if code == 0 && whole() {
 		unseen, err := apitest.Unseen()

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/getkin/kin-openapi/openapi3"
@@ -16,10 +17,12 @@ import (
 	"bridged/internal/api/apitest"
 )
 
-// asWritten loads the document without what the checks of tests add to it.
+// written is the document without what the checks of tests add to it.
+var written = sync.OnceValues(func() (*openapi3.T, error) { return openapi3.NewLoader().LoadFromData(api.Document) })
+
 func asWritten(t *testing.T) *openapi3.T {
 	t.Helper()
-	doc, err := openapi3.NewLoader().LoadFromData(api.Document)
+	doc, err := written()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,13 +1,19 @@
 package api_test
 
 import (
+	"context"
+	"errors"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/rs/zerolog"
+
 	"bridged/internal/api"
 	"bridged/internal/bridge"
+	"bridged/internal/store"
+	"bridged/internal/store/storetest"
 )
 
 // route is a call of one route of the contract.
@@ -249,17 +255,23 @@ func onEvery(t *testing.T, kind func(route) bool, test func(t *testing.T, s *ser
 	}
 }
 
-// stocked returns a server whose store has what everyRoute names.
-func stocked(t *testing.T) *server {
-	s := newServer(t)
+// stock is the store of stocked servers.
+var stock = storetest.NewTemplate(func(path string) error {
+	s, err := store.Open(context.Background(), store.Options{Path: path, Log: zerolog.Nop()})
+	if err != nil {
+		return err
+	}
 	poll := withType(say(club, grace, "P0", "When?", -1), "pollCreationMessageV3")
 	poll.Poll = &bridge.PollTally{Name: "When?", SelectableCount: 1, Options: []bridge.PollOption{{Name: "now"}, {Name: "later"}}}
-	s.know(members(club, "Readers", grace, me), poll, say(club, grace, "G1", "to all", 0), say(grace, grace, "M1", "to one", 1), iSaid(grace, "OWN", "from me"), rings(grace, "K1"),
+	saved := s.Save(context.Background(), members(club, "Readers", grace, me), poll, say(club, grace, "G1", "to all", 0), say(grace, grace, "M1", "to one", 1), iSaid(grace, "OWN", "from me"), rings(grace, "K1"),
 		bridge.LabelChange{Label: bridge.Label{ID: "4", Name: "Paid", Color: 3}, Timestamp: bridge.At(noon)})
 	later := bridge.Scheduled{ID: "LATER", Chat: grace, Status: bridge.ScheduledWaiting, SendAt: bridge.At(time.Now().Add(time.Hour)), CreatedAt: bridge.At(noon), Draft: bridge.ScheduledDraft{Text: &bridge.Text{Text: "later"}}}
-	if err := s.store.AddScheduled(t.Context(), later, 0, nil); err != nil {
-		t.Fatal(err)
-	}
+	return errors.Join(saved, s.AddScheduled(context.Background(), later, 0, nil), s.Close())
+})
+
+// stocked returns a server whose store has what everyRoute names.
+func stocked(t *testing.T) *server {
+	s := newServerOn(t, stock.NewFile(t))
 	s.cdn.show(grace, bridge.PicturePreview, jpeg)
 	s.cdn.show(club, bridge.PicturePreview, jpeg)
 	s.cdn.send(s, "F1", bridge.Media{Type: bridge.MediaImage, MimeType: "image/png"}, "the bytes of a picture")
@@ -291,6 +303,8 @@ func (s *server) expect(r route, body, what string, status int, code string, hea
 // permanent before transient.
 func TestRefusals_ComeInOrder(t *testing.T) {
 	t.Parallel()
+	gated := newServer(t, sendDisabled)
+	gated.account.closed()
 	for _, r := range everyRoute {
 		t.Run(r.method+" "+strings.SplitN(r.path, "?", 2)[0], func(t *testing.T) {
 			s := stocked(t)
@@ -310,8 +324,8 @@ func TestRefusals_ComeInOrder(t *testing.T) {
 			s.expect(wrong, r.invalid, "wrong method and body", 405, "method_not_allowed")
 
 			if r.sends || r.gated || r.own {
-				gated := newServer(t, sendDisabled)
-				gated.account.closed()
+				gated := *gated
+				gated.t = t
 				gated.expect(r, r.invalid, "gate and invalid", 403, "send_disabled")
 			}
 			if r.invalid != "" {

@@ -62,10 +62,16 @@ type server struct {
 // are made to the options before it starts.
 func newServer(t *testing.T, changes ...func(*api.Options)) *server {
 	t.Helper()
+	return newServerOn(t, storetest.NewFile(t), changes...)
+}
+
+// newServerOn returns a server of the store in a file.
+func newServerOn(t *testing.T, file string, changes ...func(*api.Options)) *server {
+	t.Helper()
 	log := new(logBuffer)
 	fault := new(storetest.Fault)
 	st, err := store.Open(context.Background(), store.Options{
-		Path: storetest.NewFile(t), Log: zerolog.Nop(), BeforeCommit: fault.BeforeCommit,
+		Path: file, Log: zerolog.Nop(), BeforeCommit: fault.BeforeCommit,
 	})
 	if err != nil {
 		t.Fatal(err)

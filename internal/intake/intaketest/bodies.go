@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -61,7 +62,7 @@ const Boundary = "line"
 
 // Others returns bodies that are not JSON: forms with more or larger parts than any route accepts, and bodies with types and
 // encodings that no route accepts.
-func Others() []Typed {
+var Others = sync.OnceValue(func() []Typed {
 	const form = "multipart/form-data; boundary=" + Boundary
 	part := func(head, content string) string {
 		return "--" + Boundary + "\r\n" + head + "\r\n\r\n" + content + "\r\n"
@@ -69,8 +70,11 @@ func Others() []Typed {
 	const disposition, end = `Content-Disposition: form-data; name="`, "--" + Boundary + "--\r\n"
 	field := func(name, content string) string { return part(disposition+name+`"`, content) }
 	squeezed := &bytes.Buffer{}
-	writer := gzip.NewWriter(squeezed)
-	_, err := writer.Write([]byte("{" + members(20*bodySize/10) + "}"))
+	writer, err := gzip.NewWriterLevel(squeezed, gzip.BestSpeed)
+	if err != nil {
+		panic(err) // there is this level
+	}
+	_, err = writer.Write([]byte("{" + members(20*bodySize/10) + "}"))
 	if err = errors.Join(err, writer.Close()); err != nil {
 		panic(err) // the buffer takes everything
 	}
@@ -87,7 +91,7 @@ func Others() []Typed {
 		{"a picture that is none", "image/png", "", "\x89PNG\r\n\x1a\n" + strings.Repeat("\x00", bodySize)},
 		{"compressed", "application/json", "gzip", squeezed.String()},
 	}
-}
+})
 
 // Check sends a body and fails the test if the program allocates more than most bytes, computes for more than two seconds or
 // answers with an internal error.

@@ -85,7 +85,7 @@ type Phone struct {
 }
 
 // phonePreKeys is the number of one-time keys that a new phone uploads.
-const phonePreKeys = 30
+const phonePreKeys = 12
 
 // silenceLibsignal keeps libsignal from printing its errors to standard output.
 var silenceLibsignal = sync.OnceFunc(func() {

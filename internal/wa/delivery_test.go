@@ -18,8 +18,8 @@ func TestSend_WaitsLongerForManyDevices(t *testing.T) {
 	network := newNetwork(t)
 	a := newAccount(t, network)
 	a.manager.SetWaits(200*time.Millisecond, time.Minute, 50*time.Millisecond)
-	group, _ := a.largeGroup(network, 300)
-	network.SlowGroups(2 * time.Millisecond) // three times the wait for few devices
+	group, _ := a.largeGroup(network, 150)
+	network.SlowGroups(4 * time.Millisecond) // three times the wait for few devices
 	sent := a.device().Counters().Sent
 	if _, err := a.send(group, "to everybody"); err != nil {
 		t.Fatal(err)
@@ -94,7 +94,7 @@ func TestSend_WaitingForASlowGroupHoldsUpNoOther(t *testing.T) {
 	network := newNetwork(t)
 	a := newAccount(t, network)
 	friend := newPhone(t, network, "15550100301", "Sam")
-	group, _ := a.largeGroup(network, 200)
+	group, _ := a.largeGroup(network, 40)
 	for _, chat := range []bridge.JID{group, jidOf(friend)} {
 		if _, err := a.send(chat, "before"); err != nil {
 			t.Fatal(err)

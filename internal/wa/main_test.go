@@ -15,7 +15,7 @@ import (
 
 // preKeyBatch is the number of one-time keys of the tests' new sessions, which
 // would otherwise generate 812 each.
-const preKeyBatch = 20
+const preKeyBatch = 12
 
 // TestMain shortens times for the whole process: a silent socket is noticed within
 // 2 s instead of 40, a lost one counts as closed after 3 s instead of 30, and

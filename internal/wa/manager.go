@@ -172,7 +172,10 @@ func (m *Manager) loadUser(ctx context.Context) error {
 	m.setUser(device.User())
 	if !device.IsLinked() {
 		// The program may have been killed while it wiped a session.
-		if err := errors.Join(m.db.Erase(ctx), m.History.Forget(ctx)); err != nil {
+		if !m.db.Created {
+			err = m.db.Erase(ctx)
+		}
+		if err := errors.Join(err, m.History.Forget(ctx)); err != nil {
 			return err
 		}
 	}

@@ -53,6 +53,8 @@ type DB struct {
 	// keeper holds the file open. An interrupted statement closes its connection, and SQLite
 	// would remove the write-ahead log with the last connection.
 	keeper *sql.DB
+	// Created says that there was no file when the database was opened.
+	Created bool
 }
 
 // Open opens session.db, or creates it if there is none, and upgrades whatsmeow's tables.
@@ -86,13 +88,14 @@ func (db *DB) explainUpgrade(ctx context.Context, err error) error {
 
 // openFile opens and checks the database, without looking at its tables.
 func openFile(ctx context.Context, path string) (_ *DB, err error) {
-	if err := prepareFile(ctx, path); err != nil {
+	created, err := prepareFile(ctx, path)
+	if err != nil {
 		return nil, err
 	}
 	if err := dbfile.MakePrivate(path, 0o600); err != nil {
 		return nil, opening(path, err)
 	}
-	db := &DB{path: path}
+	db := &DB{path: path, Created: created}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, db.closePools())
@@ -124,14 +127,14 @@ func dsn(path, mode string) string {
 
 // prepareFile refuses a file that is not a database, and creates one if there is none. SQLite
 // would accept an emptied file as a new database, and the session would silently be lost.
-func prepareFile(ctx context.Context, path string) error {
+func prepareFile(ctx context.Context, path string) (created bool, err error) {
 	switch err := file.CheckHead(path); {
 	case errors.Is(err, fs.ErrNotExist):
-		return createFile(ctx, path)
+		return true, createFile(ctx, path)
 	case err != nil:
-		return opening(path, err)
+		return false, opening(path, err)
 	}
-	return nil
+	return false, nil
 }
 
 // createFile creates a database under another name and renames it when it is complete.

@@ -226,6 +226,9 @@ func TestAnswers_EndBySize(t *testing.T) {
 		for _, made := range []content{ordinary, hostile, quotes} {
 			call := toolsOver(t, made)
 			for _, count := range []int{20, 50} {
+				if made.text == quotes.text && count == 20 { // the table leaves it out
+					continue
+				}
 				result := call("tools/call", c.tool, map[string]any{"name": c.tool, "arguments": c.arguments(count)})
 				sent := result["sent"].(int)
 				if result["isError"] == true {

@@ -210,8 +210,8 @@ func TestPrepare_RefusesWhatTheAppsDoNotShow(t *testing.T) {
 // many may be sent at once.
 func TestConvert_HoldsOnePictureInMemory(t *testing.T) {
 	w := newWeb(t)
-	w.serve(served{body: mediatest.PNG(t, image.NewNRGBA(image.Rect(0, 0, 4000, 3000)))})
-	const decoded = 4000 * 3000 * 4
+	w.serve(served{body: mediatest.PNG(t, image.NewNRGBA(image.Rect(0, 0, 3000, 2000)))})
+	const decoded = 3000 * 2000 * 4
 	grown := mediatest.HeapPeak(func() {
 		done := make(chan error)
 		for range 4 {

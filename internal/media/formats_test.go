@@ -86,6 +86,11 @@ func TestFormats(t *testing.T) {
 						if still, err := jpeg.DecodeConfig(bytes.NewReader(sent.Thumbnail)); (err == nil) != hasStill || max(still.Width, still.Height) > 100 {
 							t.Errorf("a thumbnail of %d by %d pixels, %v", still.Width, still.Height, err)
 						}
+						k, err := sniffKind(bytes.NewReader(become))
+						actual := k.actual(f.kind, "", bytes.NewReader(become))
+						if declared, isOpened := bridge.DeclaredType(f.kind, actual); err != nil || actual == "" || !isOpened || declared != want {
+							t.Errorf("the bytes are %q, %v", actual, err)
+						}
 						if bytes.Equal(file, become) != f.isSame {
 							t.Errorf("%d bytes have become %d", len(file), len(become))
 						}

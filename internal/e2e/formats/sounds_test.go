@@ -101,7 +101,7 @@ func TestSounds_FilmsAreConverted(t *testing.T) {
 	c := PairedCast(t, FetchesLoopback, setting)
 	web := NewWebsite(t)
 	webm := filepath.Join(t.TempDir(), "film.webm")
-	makes := exec.CommandContext(t.Context(), strings.TrimPrefix(setting, "FFMPEG="), "-nostdin", "-v", "error", "-f", "lavfi", "-i", "testsrc=s=1600x900:d=2:r=5", "-c:v", "libvpx", "-deadline", "realtime", webm)
+	makes := exec.CommandContext(t.Context(), strings.TrimPrefix(setting, "FFMPEG="), "-nostdin", "-v", "error", "-f", "lavfi", "-i", "testsrc=s=1600x900:d=2:r=2", "-c:v", "libvpx", "-deadline", "realtime", webm)
 	if out, err := makes.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

@@ -51,7 +51,7 @@ func BenchmarkCached(b *testing.B) {
 // TestMemory_StaysFlat downloads and encrypts eight large files at once. The CDN
 // runs in the same process and is part of what is measured.
 func TestMemory_StaysFlat(t *testing.T) {
-	const size, limit = 32 << 20, 64 << 20
+	const size, limit = 8 << 20, 16 << 20
 	c, fake := newTestCache(t, 0)
 	c.opts.MaxFile = size
 	plain := mediatest.RandomBytes(size)

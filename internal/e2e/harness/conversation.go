@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
 	"testing"
@@ -65,20 +66,24 @@ func (c *Conversation) List() string {
 	return Path("/api/messages/individual/%s", c.In)
 }
 
-// Message looks a message up in the list at a path.
+// Message looks a message up in the list at a path, among the newest 20 and then among the newest 1,000.
 func (p *Process) Message(list string, id simnet.MessageID) (bridge.Message, bool) {
 	p.T.Helper()
-	var page struct{ Messages []bridge.Message }
-	resp := p.Get(list + "?limit=1000")
-	if resp.Status == http.StatusNotFound {
-		return bridge.Message{}, false
+	for _, limit := range []int{20, 1000} {
+		var page struct{ Messages []bridge.Message }
+		resp := p.Get(fmt.Sprintf("%s?limit=%d", list, limit))
+		if resp.Status == http.StatusNotFound {
+			break
+		}
+		resp.Want(http.StatusOK).Decode(&page)
+		if i := slices.IndexFunc(page.Messages, func(m bridge.Message) bool { return m.ID == id }); i >= 0 {
+			return page.Messages[i], true
+		}
+		if len(page.Messages) < limit {
+			break
+		}
 	}
-	resp.Want(http.StatusOK).Decode(&page)
-	i := slices.IndexFunc(page.Messages, func(m bridge.Message) bool { return m.ID == id })
-	if i < 0 {
-		return bridge.Message{}, false
-	}
-	return page.Messages[i], true
+	return bridge.Message{}, false
 }
 
 // Sends sends a text through the API and returns the message's id.

@@ -160,7 +160,7 @@ func TestSend_QueriesRefused(t *testing.T) {
 	t.Parallel()
 	limited := refusal{http.StatusTooManyRequests, bridge.CodeRateLimited, nil}
 	away := refusal{http.StatusServiceUnavailable, bridge.CodeNotConnected, []string{"try again"}}
-	for _, test := range []struct {
+	tests := []struct {
 		name  string
 		fault simnet.IQFault
 		to    string // "stranger", "acquaintance", "group"
@@ -177,53 +177,51 @@ func TestSend_QueriesRefused(t *testing.T) {
 		{"keys, broken", simnet.IQFault{Namespace: "encrypt", Tag: "key", Code: 500, Text: "internal-server-error"}, "stranger", away, "", true},
 		{"group, limited", simnet.IQFault{Namespace: "w:g2", Code: 429, Text: "rate-overlimit"}, "group", limited, "60", false},
 		{"group, broken", simnet.IQFault{Namespace: "w:g2", Code: 500, Text: "internal-server-error"}, "group", away, "", false},
-	} {
+	}
+	c := PairedCast(t)
+	var met []*simnet.Phone // in a group: known, number and LID, without messages to or from the account
+	readers, chats := make([]*simnet.Phone, len(tests)), make([]simnet.JID, len(tests))
+	for i, test := range tests { // each has its own recipient
+		readers[i] = NewPhone(t, c.Network, simnet.PhoneOptions{Number: fmt.Sprintf("4915100001%02d", i), Name: test.to, LIDChats: test.to == "acquaintance"})
+		chats[i] = readers[i].PN()
+		switch test.to {
+		case "acquaintance":
+			met = append(met, readers[i])
+		case "group":
+			chats[i] = NewGroup(t, c.Owner, simnet.GroupOptions{Subject: "Quiet", Members: readers[i : i+1]}).JID()
+		}
+	}
+	group := NewGroup(t, c.Owner, simnet.GroupOptions{Subject: "All", Members: met})
+	Eventually(t, func() error {
+		if resp := c.Bridge.Get(Path("/api/groups/%s", group.JID())); resp.Status != http.StatusOK {
+			return fmt.Errorf("status %d", resp.Status)
+		}
+		return nil
+	})
+	quiet(t, c)
+	c.Bridge.Restart() // keeps only the stored facts
+	c.Bridge.Becomes(bridge.StateOpen)
+	for i, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
-			c := PairedCast(t)
-			to, reader := c.Ben.PN(), c.Ben
-			switch test.to {
-			case "acquaintance":
-				to, reader = c.Anna.PN(), c.Anna
-				meetsInAGroup(c, t)
-			case "group":
-				to = NewGroup(t, c.Owner, simnet.GroupOptions{Subject: "Quiet", Members: []*simnet.Phone{c.Ben}}).JID()
-				quiet(t, c)
-			}
-			r := onceRoom{&room{Conversation: &Conversation{TB: t, Me: c.Owner, By: reader, In: to}, b: c.Bridge}}
+			r := onceRoom{&room{Conversation: &Conversation{TB: t, Me: c.Owner, By: readers[i], In: chats[i]}, b: c.Bridge}}
+			text, key := "first words: "+test.name, fmt.Sprint("k", i)
 			c.Device.FailQueries(test.fault)
-			c.Bridge.Restart() // keeps only the stored facts
-			c.Bridge.Becomes(bridge.StateOpen)
-			resp := r.keyed("first words", "k")
+			resp := r.keyed(text, key)
 			test.want.of(t, resp)
 			if got := resp.Header.Get("Retry-After"); got != test.after {
 				t.Errorf("Retry-After is %q, want %q", got, test.after)
 			}
 			if test.rows {
-				r.has("first words", bridge.DeliveryFailed)
-			} else if resp := c.Bridge.Get(r.List()); resp.Status == http.StatusOK && len(r.rows("first words")) != 0 {
+				r.has(text, bridge.DeliveryFailed)
+			} else if resp := c.Bridge.Get(r.List()); resp.Status == http.StatusOK && len(r.rows(text)) != 0 {
 				t.Errorf("stored: %s", resp.Body)
 			}
 			c.Device.ClearFaults()
-			id := SentID(t, r.keyed("first words", "k"))
-			r.arrivedOnce("first words", id)
-			r.has("first words", bridge.DeliveryDelivered)
+			id := SentID(t, r.keyed(text, key))
+			r.arrivedOnce(text, id)
+			r.has(text, bridge.DeliveryDelivered)
 		})
 	}
-}
-
-// meetsInAGroup makes Anna known, number and LID, without messages between her and
-// the account.
-func meetsInAGroup(c *Cast, t testing.TB) {
-	t.Helper()
-	group := NewGroup(t, c.Owner, simnet.GroupOptions{Subject: "All", Members: []*simnet.Phone{c.Anna}})
-	Eventually(t, func() error {
-		resp := c.Bridge.Get(Path("/api/groups/%s", group.JID()))
-		if resp.Status != http.StatusOK {
-			return fmt.Errorf("status %d", resp.Status)
-		}
-		return nil
-	})
 }
 
 // TestRetryReceipts_AnsweredFromTheStore: a device that cannot decrypt a message

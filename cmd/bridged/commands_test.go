@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"regexp"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,6 +25,11 @@ import (
 	"bridged/docs"
 	"bridged/internal/api/apitest"
 )
+
+func TestMain(m *testing.M) {
+	debug.SetGCPercent(400) // the tests hold little and allocate much
+	os.Exit(m.Run())
+}
 
 // withoutCommand has the operations of the API that no example of a command calls, and why.
 var withoutCommand = map[string]string{

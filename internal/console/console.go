@@ -11,6 +11,7 @@ import (
 	"html/template"
 	"net/http"
 	"strings"
+	"sync"
 
 	"bridged/internal/console/chats"
 	"bridged/internal/console/explorer"
@@ -25,11 +26,13 @@ import (
 //go:embed templates/* assets/*
 var files embed.FS
 
-var templates = frame.Templates{
-	Files:     files,
-	Functions: []template.FuncMap{view.Functions, chats.Functions, setup.Functions, explorer.Functions},
-	Styles:    []string{"console.css", "chat.css", "messages.css", "composer.css", "chats.css", "pages.css", "people.css"},
-}
+var layout = sync.OnceValues(func() (*frame.Layout, error) {
+	return frame.NewLayout(frame.Templates{
+		Files:     files,
+		Functions: []template.FuncMap{view.Functions, chats.Functions, setup.Functions, explorer.Functions},
+		Styles:    []string{"console.css", "chat.css", "messages.css", "composer.css", "chats.css", "pages.css", "people.css"},
+	})
+})
 
 // Options configures [New].
 type Options = frame.Options
@@ -48,10 +51,11 @@ type Console struct {
 
 // New returns the console. It fails if its own templates cannot be read.
 func New(o Options) (*Console, error) {
-	site, err := frame.New(o, templates)
+	l, err := layout()
 	if err != nil {
 		return nil, err
 	}
+	site := frame.New(o, l)
 	c := &Console{Site: site}
 	mux := http.NewServeMux()
 	c.eachRoute(mux.HandleFunc)

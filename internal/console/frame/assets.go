@@ -95,7 +95,7 @@ func addAsset(to map[string]asset, name string, content []byte) {
 }
 
 // assetPath returns the address of a file that pages load, with its version.
-func (v *layout) assetPath(name string) (string, error) {
+func (v *Layout) assetPath(name string) (string, error) {
 	all, err := v.assets()
 	if err == nil && all[name].content == nil {
 		err = fmt.Errorf("there is no asset %s", name)

@@ -7,7 +7,7 @@ var WithBase = withBase
 
 // Pages returns how each page is parsed, by name.
 func Pages(t Templates) (map[string]func() (*template.Template, error), error) {
-	l, err := newLayout(t, "")
+	l, err := NewLayout(t)
 	return l.byName, err
 }
 

@@ -18,7 +18,7 @@ import (
 
 // PartOf answers a part of a page's template for the script.
 func (req *Request) PartOf(name, part string, data any) error {
-	return req.site.layout.render(req.W, http.StatusOK, name, part, data)
+	return req.site.render(req.W, http.StatusOK, name, part, data)
 }
 
 // Templates are the pages of a console and the files that they load.
@@ -30,17 +30,17 @@ type Templates struct {
 	Styles    []string           // the style sheets, in their order
 }
 
-// layout renders pages. A page is parsed when it is first shown: all of them take 4 MB, and
-// most consoles are never visited.
-type layout struct {
+// Layout has the parsed templates, for all sites of a process. A page is parsed when it is first shown:
+// all of them take 4 MB, and most consoles are never visited.
+type Layout struct {
 	byName map[string]func() (*template.Template, error)
 	assets func() (map[string]asset, error)
-	base   string // before the addresses in pages
 }
 
-func newLayout(t Templates, base string) (*layout, error) {
+// NewLayout returns a layout. It fails if the templates cannot be found.
+func NewLayout(t Templates) (*Layout, error) {
 	names, err := fs.Glob(t.Files, "templates/[a-z]*.html")
-	v := &layout{byName: make(map[string]func() (*template.Template, error), len(names)), base: base}
+	v := &Layout{byName: make(map[string]func() (*template.Template, error), len(names))}
 	v.assets = sync.OnceValues(func() (map[string]asset, error) { return readAssets(t) })
 	for _, name := range names {
 		v.byName[strings.TrimSuffix(path.Base(name), ".html")] = sync.OnceValues(func() (*template.Template, error) {
@@ -84,27 +84,27 @@ func (req *Request) ShowAs(status int, name, title string, content any) error {
 	if status, err := req.Status(); err == nil {
 		shown.State = new(view.StateOf(status))
 	}
-	return req.site.layout.render(req.W, status, name, "frame", shown)
+	return req.site.render(req.W, status, name, "frame", shown)
 }
 
 // showBare answers with a page that has no layout.
 func (site *Site) showBare(w http.ResponseWriter, r *http.Request, status int, name string, page any) {
-	if err := site.layout.render(w, status, name, "page", page); err != nil {
+	if err := site.render(w, status, name, "page", page); err != nil {
 		broken(w, r, err)
 	}
 }
 
 // render executes a part of a page's template before anything is sent.
-func (v *layout) render(w http.ResponseWriter, status int, name, part string, data any) error {
+func (site *Site) render(w http.ResponseWriter, status int, name, part string, data any) error {
 	var body bytes.Buffer
-	parsed, err := v.byName[name]()
+	parsed, err := site.layout.byName[name]()
 	if err == nil {
 		err = parsed.ExecuteTemplate(&body, part, data)
 	}
 	if err != nil {
 		return fmt.Errorf("page %s: %w", name, err)
 	}
-	writeAnswer(w, status, "text/html; charset=utf-8", withBase(v.base, body.Bytes()))
+	writeAnswer(w, status, "text/html; charset=utf-8", withBase(site.options.BasePath, body.Bytes()))
 	return nil
 }
 

@@ -54,28 +54,24 @@ type Site struct {
 	sessions *sessions
 	bodies   *intake.Bodies       // separate from the API's bodies, which the calls of a form need
 	logins   front.NetworkLimiter // counts wrong tokens
-	layout   *layout
+	layout   *Layout
 	now      func() time.Time
 }
 
-// New returns a site. It fails if its templates cannot be found.
-func New(o Options, t Templates) (*Site, error) {
+// New returns a site.
+func New(o Options, l *Layout) *Site {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	views, err := newLayout(t, o.BasePath)
-	if err != nil {
-		return nil, err
-	}
 	site := &Site{
-		options: o, now: o.Now, layout: views, bodies: intake.NewBodies(), logins: front.NetworkLimiter{Most: maxTries, Every: tryTime},
+		options: o, now: o.Now, layout: l, bodies: intake.NewBodies(), logins: front.NetworkLimiter{Most: maxTries, Every: tryTime},
 		sessions: &sessions{
 			now: o.Now, store: o.Sessions, token: o.Token, log: o.Log, byID: make(map[hash]*session), links: make(map[hash]time.Time),
 			api: func(token hash) *client.Client { return client.InProcess(o.API(token), "") },
 		},
 	}
 	site.sessions.load(context.Background(), o.TokenOf)
-	return site, nil
+	return site
 }
 
 // Handler returns a handler that guards, logs and recovers the requests of next. The paths

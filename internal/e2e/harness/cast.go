@@ -100,6 +100,19 @@ func NewCast(t testing.TB, settings ...string) *Cast {
 	return c
 }
 
+// WithOthers returns the scene with other people of the same names, whom the account has not met. Anna is in its address book.
+func (c *Cast) WithOthers(t testing.TB) *Cast {
+	t.Helper()
+	others := *c
+	others.Anna = NewPhone(t, c.Network, simnet.PhoneOptions{Number: "491510000012", Name: "Anna", LIDChats: true})
+	others.Ben = NewPhone(t, c.Network, simnet.PhoneOptions{Number: "491510000013", Name: "Ben"})
+	others.Carla = NewPhone(t, c.Network, simnet.PhoneOptions{Number: "491510000014", Name: "Carla"})
+	if err := c.Owner.SetContact(Within(t), others.Anna.Number(), "Anna Amsel", "Anna"); err != nil {
+		t.Fatal(err)
+	}
+	return &others
+}
+
 // PairedCast returns the cast with the account paired.
 func PairedCast(t testing.TB, settings ...string) *Cast {
 	t.Helper()

@@ -19,10 +19,10 @@ const focused = `(one => one.id || one.dataset.id || one.getAttribute("aria-labe
 // On a desk a chat opens with the focus in the composer. On a phone it does not, where the
 // keyboard would cover the messages, nor where a message is looked for.
 func TestConsole_AChatOpensInTheComposer(t *testing.T) {
-	AtBothWidths(t, func(t *testing.T, width int64) {
-		v := Chatting(t, width)
+	OneAtBothSizes(t, func(t *testing.T, v Visited) {
+		v.Chats()
 		const inField = `document.activeElement.matches(".say textarea")`
-		if got, want := Evaluate[bool](v.Browser, inField), width > 600; got != want {
+		if got, want := Evaluate[bool](v.Browser, inField), Evaluate[bool](v.Browser, "innerWidth > 600"); got != want {
 			t.Errorf("the focus is in the composer: %v, want %v", got, want)
 		}
 		id := Evaluate[string](v.Browser, `document.querySelector(".msg").dataset.id`)

@@ -30,7 +30,7 @@ func shoot(b *Browser, name string) {
 // A business's message has each part once: its address is a link, and what only phones can press is no button here. View-once messages are
 // opened on the phone.
 func TestConsole_MessagesForThePhone(t *testing.T) {
-	AtBothSizes(t, func(t *testing.T, v Visited) {
+	OneAtBothSizes(t, func(t *testing.T, v Visited) {
 		picture := simnet.Media{Data: demo.Picture(60, 40), Mimetype: "image/png", Caption: "only once", Width: 60, Height: 40}
 		Must(v.Ben.SendImage(Within(t), v.Owner.PN(), picture, simnet.ViewOnce()))(t)
 		v.Owner.IgnoreRequests(true) // real phones do not pass the file on
@@ -104,7 +104,7 @@ func TestConsole_TheComposerSaysWhyItIsClosed(t *testing.T) {
 
 // Calls and changes of a group are lines in their chats. A ringing call is a bar on every page, from which it is declined.
 func TestConsole_CallsAndChangesAreLines(t *testing.T) {
-	AtBothSizes(t, func(t *testing.T, v Visited) {
+	OneAtBothSizes(t, func(t *testing.T, v Visited) {
 		group := Must(v.Ben.CreateGroup(Within(t), simnet.GroupOptions{Subject: "News", Members: []*simnet.Phone{v.Owner}}))(t)
 		v.Stored(t, Say(t, v.Ben, group.JID(), "first news"))
 		width := Evaluate[int](v.Browser, "innerWidth")
@@ -142,8 +142,10 @@ func TestConsole_CallsAndChangesAreLines(t *testing.T) {
 		// A line may be the first of its chat.
 		v.OpenChat(v.Carla.PN())
 		v.WaitFor(`document.querySelector(".history > .empty") && document.readyState === "complete"`)
-		Must(v.Carla.Call(Within(t), v.Owner, simnet.CallOptions{}))(t)
+		call = Must(v.Carla.Call(Within(t), v.Owner, simnet.CallOptions{}))(t)
 		v.WaitFor(`document.querySelector(".day-part .event-line")?.innerText.includes("Incoming voice call")`)
+		Must(0, call.HangUp(Within(t)))(t)
+		v.WaitFor(`!document.querySelector(".ringing-call")`)
 	})
 }
 

@@ -27,8 +27,7 @@ func wantLabels(t *testing.T, v Visited, want ...string) {
 
 // The menu of a message leads to its labels, which show in its bubble and on the phone.
 func TestConsoleChats_LabelsOfAMessage(t *testing.T) {
-	AtBothWidths(t, func(t *testing.T, width int64) {
-		v := visitAs(t, width)
+	OneAtBothSizes(t, func(t *testing.T, v Visited) {
 		id := Say(t, v.Ben, v.Owner.PN(), "Two loaves, please")
 		v.WantStored(v.Ben, "Two loaves")
 		for label, name := range map[string]string{"7": "Paid " + strings.Repeat("in full ", 10), "8": "New"} {

@@ -30,7 +30,7 @@ const pinnedBar = `document.querySelector(".pinned-line:not([hidden]) .pinned-te
 // TestConsole_PinsMessages pins from the menu of a message. The bar on top of the chat shows the pinned
 // messages one after the other, also those that others pin, and leads to them.
 func TestConsole_PinsMessages(t *testing.T) {
-	AtBothSizes(t, func(t *testing.T, v Visited) {
+	OneAtBothSizes(t, func(t *testing.T, v Visited) {
 		first := Say(t, v.Ben, v.Owner.PN(), "The code of the door is on the card")
 		for i := range 25 {
 			Say(t, v.Ben, v.Owner.PN(), fmt.Sprintf("line %d.", i))
@@ -116,7 +116,7 @@ func TestConsole_OnlyAdminsPinInLockedGroups(t *testing.T) {
 
 // TestConsole_Votes chooses options of polls by a click, changes them and takes them back.
 func TestConsole_Votes(t *testing.T) {
-	AtBothSizes(t, func(t *testing.T, v Visited) {
+	OneAtBothSizes(t, func(t *testing.T, v Visited) {
 		days := []string{"Saturday", "Sunday", "Not at all, because the weather forecast says that it rains on both days"}
 		when := Must(v.Ben.SendPoll(Within(t), v.Owner.PN(), "When do we go?", days, 1))(t)
 		what := Must(v.Ben.SendPoll(Within(t), v.Owner.PN(), "What do we take?", []string{"Tent", "Stove", "Map"}, 0))(t)
@@ -185,7 +185,7 @@ func TestConsole_ClicksWhatChangesMeanwhile(t *testing.T) {
 
 // TestConsole_ShowsAGroupBeforeJoining follows an invite link in a text, and one that is typed.
 func TestConsole_ShowsAGroupBeforeJoining(t *testing.T) {
-	AtBothSizes(t, func(t *testing.T, v Visited) {
+	OneAtBothSizes(t, func(t *testing.T, v Visited) {
 		group := NewGroup(t, v.Ben, simnet.GroupOptions{Subject: "Choir of the old town", Members: []*simnet.Phone{v.Anna}})
 		link := Must(group.Link(Within(t), v.Ben))(t)
 		Say(t, v.Ben, v.Owner.PN(), "Sing with us: "+link)
@@ -215,7 +215,7 @@ func TestConsole_ShowsAGroupBeforeJoining(t *testing.T) {
 
 // TestConsole_StarsMessages stars from the menu of a message, and lists what is starred, also on the phone.
 func TestConsole_StarsMessages(t *testing.T) {
-	AtBothSizes(t, func(t *testing.T, v Visited) {
+	OneAtBothSizes(t, func(t *testing.T, v Visited) {
 		card := Say(t, v.Ben, v.Owner.PN(), "The code of the door is 4711")
 		key := Say(t, v.Ben, v.Owner.PN(), "The key is below the stone")
 		v.WantStored(v.Ben, "below the stone")
@@ -240,13 +240,15 @@ func TestConsole_StarsMessages(t *testing.T) {
 		v.WantText("below the stone")
 		entry(v, "4711", "Unstar")
 		v.WaitFor(`!` + inMessage("4711", `.meta [title=starred]`))
+		entry(v, "below the stone", "Unstar")
+		v.WaitFor(`!` + inMessage("below the stone", `.meta [title=starred]`))
 	})
 }
 
 // TestConsole_DeletesForMe deletes a received message on the account's devices, and not for the other person. The timer of the
 // chat is set on the page about the person.
 func TestConsole_DeletesForMe(t *testing.T) {
-	AtBothSizes(t, func(t *testing.T, v Visited) {
+	OneAtBothSizes(t, func(t *testing.T, v Visited) {
 		id := Say(t, v.Ben, v.Owner.PN(), "Not for these devices")
 		v.WantStored(v.Ben, "Not for these devices")
 		v.OpenChat(v.Ben.PN())

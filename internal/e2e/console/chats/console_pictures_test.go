@@ -91,7 +91,7 @@ func TestConsole_ChatsLoadSmallPictures(t *testing.T) {
 
 // An album shows four pictures, and the others once it is asked for them. Each has its menu, and is answered alone.
 func TestConsole_AlbumsShowFourAndTheRest(t *testing.T) {
-	AtBothSizes(t, func(t *testing.T, v Visited) {
+	OneAtBothSizes(t, func(t *testing.T, v Visited) {
 		album := Must(v.Ben.SendAlbum(Within(t), v.Owner.PN(), 9, 0))(t)
 		var last string
 		for i := range 9 {

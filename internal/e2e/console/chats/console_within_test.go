@@ -15,7 +15,7 @@ import (
 // A search within a chat goes from result to result, also to those that are not on the page, and is there again after a look
 // elsewhere and Back.
 func TestConsole_SearchesWithinAChat(t *testing.T) {
-	AtBothSizes(t, func(t *testing.T, v Visited) {
+	OneAtBothSizes(t, func(t *testing.T, v Visited) {
 		var export strings.Builder
 		for i := range 300 {
 			text := fmt.Sprintf("line %d.", i)

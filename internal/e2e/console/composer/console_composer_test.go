@@ -46,8 +46,8 @@ func forgetFaults(b *Browser) {
 // A text stands in the chat at once. While the bridge cannot be reached it waits, also
 // over a reload of the page, and goes by itself afterwards.
 func TestConsole_TextsWaitForTheConnection(t *testing.T) {
-	AtBothWidths(t, func(t *testing.T, width int64) {
-		v := Chatting(t, width)
+	OneAtBothSizes(t, func(t *testing.T, v Visited) {
+		v.Chats()
 		offline(v.Browser, true)
 		v.Write("one")
 		v.Write("two")
@@ -98,8 +98,8 @@ func TestConsole_ATextIsSentOnce(t *testing.T) {
 // What the network refuses stays where it stands, with the reason, and can be tried again
 // or deleted.
 func TestConsole_ARefusedTextStays(t *testing.T) {
-	AtBothWidths(t, func(t *testing.T, width int64) {
-		v := Chatting(t, width)
+	OneAtBothSizes(t, func(t *testing.T, v Visited) {
+		v.Chats()
 		v.Device.FailSends(simnet.SendFault{Code: 406})
 		v.Write("refused")
 		v.WaitFor(`document.querySelector(".unsent[data-state=failed] [data-reason]")?.textContent === "This person doesn’t accept your messages." && document.querySelector(".unsent [data-details]").textContent.includes("406")`)
@@ -151,11 +151,12 @@ func drop(b *Browser, x, y float64, files ...string) {
 // Several files that are dropped are shown before they are sent: with captions, in another
 // order, without one of them. They arrive one after the other, and pictures and videos together as an album.
 func TestConsole_FilesAreDropped(t *testing.T) {
-	AtBothWidths(t, func(t *testing.T, width int64) {
-		v := Chatting(t, width)
+	OneAtBothSizes(t, func(t *testing.T, v Visited) {
+		v.Chats()
 		dir := Written(t, map[string][]byte{"list.txt": []byte("water, bread"), "photo.png": demo.Picture(640, 400), "plan.txt": []byte("go"), "wrong.txt": []byte("no"), "empty.txt": nil})
 		at := func(name string) string { return filepath.Join(dir, name) }
-		drop(v.Browser, float64(width)-100, 400, at("list.txt"), at("wrong.txt"), at("photo.png"), at("plan.txt"), at("empty.txt"))
+		right := Evaluate[float64](v.Browser, "innerWidth") - 100
+		drop(v.Browser, right, 400, at("list.txt"), at("wrong.txt"), at("photo.png"), at("plan.txt"), at("empty.txt"))
 		v.WaitFor(`document.querySelectorAll(".file-row").length === 4 && document.querySelector(".file-row canvas")`)
 		if problem := v.Text("#files [data-problem]"); !strings.Contains(problem, "empty.txt is empty") {
 			t.Errorf("the dialog says %q", problem)
@@ -177,7 +178,7 @@ func TestConsole_FilesAreDropped(t *testing.T) {
 		}
 
 		dropped := Written(t, map[string][]byte{"one.png": demo.Picture(640, 400), "two.png": demo.Picture(400, 640), "film.mp4": Must(os.ReadFile("../../../media/testdata/formats/video.mp4"))(t), "notes.txt": []byte("notes")})
-		drop(v.Browser, float64(width)-100, 400, filepath.Join(dropped, "two.png"))
+		drop(v.Browser, right, 400, filepath.Join(dropped, "two.png"))
 		v.WaitFor(`document.querySelector(".file-row canvas") && !document.querySelector("[data-for=views]").hidden && document.querySelector(".together").hidden`)
 		v.Do(chromedp.SendKeys(chromedp.CSS(`[aria-label="Caption for two.png"]`), "In the hills"))
 		v.Do(chromedp.SetUploadFiles(chromedp.CSS("[data-file]"), []string{filepath.Join(dropped, "film.mp4"), filepath.Join(dropped, "notes.txt"), filepath.Join(dropped, "one.png")}))
@@ -260,8 +261,8 @@ func attaches(v Visited) {
 // TestConsole_SendsEveryKindLater schedules a poll, a location, a contact, a file and an album with their forms. A picture is
 // sent to be seen once.
 func TestConsole_SendsEveryKindLater(t *testing.T) {
-	AtBothWidths(t, func(t *testing.T, width int64) {
-		v := Chatting(t, width)
+	OneAtBothSizes(t, func(t *testing.T, v Visited) {
+		v.Chats()
 		attaches(v)
 		waiting := func(count int) {
 			t.Helper()
@@ -403,8 +404,8 @@ func TestConsole_AFileShowsItsProgress(t *testing.T) {
 
 // A voice note is recorded, paused and sent, and arrives as the phones record them.
 func TestConsole_RecordsAVoiceNote(t *testing.T) {
-	AtBothWidths(t, func(t *testing.T, width int64) {
-		v := Chatting(t, width)
+	OneAtBothSizes(t, func(t *testing.T, v Visited) {
+		v.Chats()
 		v.Do(Clicks("[data-record]"))
 		// Clicked within the second that is shown.
 		v.WaitFor(`document.querySelector("#recording [data-length]").textContent === "0:02"`)
@@ -467,8 +468,8 @@ func TestConsole_DiscardsAVoiceNote(t *testing.T) {
 
 // ArrowUp edits the last own message in place; Esc stops it, and the draft is back.
 func TestConsole_EditsAndDeletesInPlace(t *testing.T) {
-	AtBothWidths(t, func(t *testing.T, width int64) {
-		v := Chatting(t, width)
+	OneAtBothSizes(t, func(t *testing.T, v Visited) {
+		v.Chats()
 		v.Do(chromedp.Evaluate[chromedp.Void](`window.stays = true`))
 		v.Write("Se *you*")
 		v.WantOwn("Se ")
@@ -499,8 +500,7 @@ func TestConsole_EditsAndDeletesInPlace(t *testing.T) {
 // Typing @ in a group suggests its members, by keyboard and by touch. The phone gets a
 // mention.
 func TestConsole_MentionsMembers(t *testing.T) {
-	AtBothWidths(t, func(t *testing.T, width int64) {
-		v := Visit(t)
+	OneAtBothSizes(t, func(t *testing.T, v Visited) {
 		group := NewGroup(t, v.Ben, simnet.GroupOptions{Subject: "Choir", Members: []*simnet.Phone{v.Owner, v.Anna, v.Carla}})
 		v.Stored(t, Say(t, v.Ben, group.JID(), "Who sings?"))
 		Eventually(t, func() error {
@@ -509,13 +509,12 @@ func TestConsole_MentionsMembers(t *testing.T) {
 			}
 			return nil
 		})
-		v.Resize(width, 844, false)
 		v.OpenChat(group.JID())
 		v.Do(chromedp.Focus(chromedp.CSS(".say textarea")))
 		v.Key("You, @ann")
 		v.WaitFor(`document.querySelectorAll("#mention-list:not([hidden]) li").length === 1`)
 		v.WantSeen("#mention-list li")
-		if width < 600 {
+		if Evaluate[int](v.Browser, "innerWidth") < 600 {
 			v.Do(Clicks("#mention-list li"))
 		} else {
 			v.Key(kb.Enter)

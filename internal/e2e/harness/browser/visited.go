@@ -70,7 +70,7 @@ func (v Visited) WantStored(from *simnet.Phone, text string) {
 	})
 }
 
-// AtBothSizes runs a test in a window and on a phone, light and dark.
+// AtBothSizes runs a test in a window and on a phone, light and dark, each with a bridge.
 func AtBothSizes(t *testing.T, test func(t *testing.T, v Visited)) {
 	t.Parallel()
 	for _, width := range []int64{1280, 390} {
@@ -82,6 +82,26 @@ func AtBothSizes(t *testing.T, test func(t *testing.T, v Visited)) {
 			v.WantNoFaults()
 		})
 	}
+}
+
+// OneAtBothSizes runs a test in a window and on a phone, light and dark, with one bridge. What the test has changed in the
+// window is there on the phone, but Anna, Ben and Carla are other people of these names.
+func OneAtBothSizes(t *testing.T, test func(t *testing.T, v Visited)) {
+	t.Parallel()
+	v := Visit(t)
+	b := v.Browser
+	for _, width := range []int64{1280, 390} {
+		t.Run(strconv.FormatInt(width, 10), func(t *testing.T) {
+			b.T = t
+			if width < 600 {
+				v.Cast = v.WithOthers(t)
+			}
+			v.Resize(width, 844, width < 600)
+			test(t, v)
+			v.WantNoFaults()
+		})
+	}
+	b.T = t
 }
 
 // WantOnPage waits until the page shows a text.
@@ -106,12 +126,18 @@ func (b *Browser) Arrives(selector string) {
 func Chatting(t *testing.T, width int64, settings ...string) Visited {
 	t.Helper()
 	v := Visit(t, settings...)
-	Say(t, v.Ben, v.Owner.PN(), "Are you there?")
-	v.WantStored(v.Ben, "Are you there?")
 	v.Resize(width, 844, false)
+	v.Chats()
+	return v
+}
+
+// Chats opens the chat with Ben, who has written.
+func (v Visited) Chats() {
+	v.Browser.T.Helper()
+	Say(v.Browser.T, v.Ben, v.Owner.PN(), "Are you there?")
+	v.WantStored(v.Ben, "Are you there?")
 	v.OpenChat(v.Ben.PN())
 	v.WaitFor(`document.readyState === "complete"`)
-	return v
 }
 
 // Write writes a text into the composer, and sends it by the button.

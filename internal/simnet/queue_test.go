@@ -11,6 +11,7 @@ import (
 	"go.mau.fi/whatsmeow/types"
 	"go.mau.fi/whatsmeow/types/events"
 
+	"bridged/internal/longtest"
 	"bridged/internal/simnet"
 )
 
@@ -135,7 +136,7 @@ func (c *companion) expectBurst(count, senders int) {
 func burstText(i int) string { return fmt.Sprint("burst ", i) }
 
 func TestBurst_ComesOnceAndInOrder(t *testing.T) {
-	const count = 1000
+	count := longtest.Else(200, 1000)
 	n, own, _, c := pair(t)
 	contacts := crowd(t, n, own, c, 4)
 	ids, err := simnet.Burst(t.Context(), contacts, own.PN(), count, burstText)
@@ -149,7 +150,7 @@ func TestBurst_ComesOnceAndInOrder(t *testing.T) {
 }
 
 func TestBurst_InAGroupComesOnceAndInOrder(t *testing.T) {
-	const count = 400
+	count := longtest.Else(100, 400)
 	n, own, _, c := pair(t)
 	contacts := crowd(t, n, own, c, 3)
 	g := newGroup(t, own, simnet.GroupOptions{Subject: "Crowd", Members: contacts})

@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -229,23 +230,31 @@ func firstPart(imported string) string {
 	return first
 }
 
-// listPackages runs go list.
-func listPackages(t *testing.T) (packages []goPackage) {
+// listPackages returns the packages of this module.
+func listPackages(t *testing.T) []goPackage {
 	t.Helper()
+	packages, err := listed()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	return packages
+}
+
+var listed = sync.OnceValues(func() (packages []goPackage, err error) {
 	list := exec.Command("go", "list", "-json=ImportPath,Dir,GoFiles,Imports", "./...")
 	list.Dir = "../../.."
 	out, err := list.Output()
 	if err != nil {
-		t.Fatalf("go list: %v", err)
+		return nil, err
 	}
 	decoder := json.NewDecoder(strings.NewReader(string(out)))
 	for {
 		var p goPackage
 		if err := decoder.Decode(&p); errors.Is(err, io.EOF) {
-			return packages
+			return packages, nil
 		} else if err != nil {
-			t.Fatal(err)
+			return nil, err
 		}
 		packages = append(packages, p)
 	}
-}
+})

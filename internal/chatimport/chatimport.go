@@ -179,8 +179,8 @@ func (i *Importer) Start(ctx context.Context, r Request) (id string, err error) 
 
 func (i *Importer) newJob(r Request, chat bridge.JID, name string) *job {
 	j := &job{i: i, r: r, tree: r.Tree, name: name, done: make(chan struct{})}
-	ctx, end := context.WithCancelCause(context.Background())
-	stops := []func() bool{context.AfterFunc(i.o.Lifetime, func() { end(errStopped) })}
+	ctx, end := context.WithCancelCause(i.o.Lifetime)
+	var stops []func() bool
 	if r.While != nil {
 		stops = append(stops, context.AfterFunc(r.While, func() { end(errTokenEnded) }))
 	}

@@ -95,12 +95,21 @@ func (j *job) cancelled(why error) {
 	j.storeEnd()
 }
 
+// cause returns why the import's context has ended.
+func (j *job) cause() error {
+	cause := context.Cause(j.ctx)
+	if cause != nil && cause == context.Cause(j.i.o.Lifetime) {
+		return errStopped
+	}
+	return cause
+}
+
 // endedBy returns the error of an import for callers: the cause if its context has ended.
 func (j *job) endedBy(err error) error {
 	if err == nil || j.ctx.Err() == nil {
 		return err
 	}
-	switch cause := context.Cause(j.ctx); cause {
+	switch cause := j.cause(); cause {
 	case errStopped:
 		return bridge.NotConnected(interrupted).Because(cause)
 	case errTokenEnded:

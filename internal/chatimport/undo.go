@@ -163,7 +163,7 @@ func (j *job) storeEnd() {
 		return
 	}
 	err := j.i.o.Store.EndImport(context.Background(), j.seq, j.now())
-	if err != nil && !errors.Is(context.Cause(j.ctx), errStopped) {
+	if err != nil && !errors.Is(j.cause(), errStopped) {
 		j.i.o.Log.Error().Err(err).Msg("cannot store the end of a chat import")
 	}
 }

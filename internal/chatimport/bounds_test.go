@@ -141,11 +141,25 @@ func TestImport_ObeysWhoeverEndsIt(t *testing.T) {
 			w := newWorld(t)
 			token, revoke := context.WithCancel(t.Context())
 			defer revoke()
-			id, err := w.begin(t.Context(), endless(longtest.Else(20_000, 100_000)), func(r *Request) { r.While = token })
-			if err == nil {
-				err = test.end(w, id, revoke)
+			underWay, goesOn := make(chan struct{}), make(chan struct{})
+			commits := 0
+			w.commit = func() error {
+				if commits++; commits == 4 { // the import, the chat, its people and a batch
+					close(underWay)
+					<-goesOn
+				}
+				return nil
 			}
+			id, err := w.begin(t.Context(), endless(3*batch), func(r *Request) { r.While = token })
 			if err != nil {
+				t.Fatal(err)
+			}
+			<-underWay
+			go func() {
+				<-w.Ended(id).Done()
+				close(goesOn)
+			}()
+			if err := test.end(w, id, revoke); err != nil {
 				t.Fatal(err)
 			}
 			got, err := w.Wait(t.Context(), id, toTheEnd)
@@ -164,8 +178,8 @@ func TestImport_OfALimitedTokenHasALimitedTime(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.run = time.Millisecond
-	w.imports(endless(5_000))
-	id, err := w.begin(t.Context(), endless(longtest.Else(20_000, 100_000)), func(r *Request) { r.Tree = 7 })
+	w.imports(endless(500))
+	id, err := w.begin(t.Context(), endless(longtest.Else(5_000, 100_000)), func(r *Request) { r.Tree = 7 })
 	if err == nil { // it may end while it is read
 		var got bridge.Import
 		got, err = w.Wait(t.Context(), id, toTheEnd)

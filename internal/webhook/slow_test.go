@@ -60,7 +60,7 @@ func TestDispatcher_ChatsThatHangLeaveRoom(t *testing.T) {
 			}
 			return http.StatusOK
 		})
-		const chats, more = 3 * parallel, 400
+		const chats, more = 3 * parallel, 150
 		for i := range chats {
 			b.say(chatOf(i), "H", i, i+1)
 		}

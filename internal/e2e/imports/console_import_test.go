@@ -116,7 +116,7 @@ func TestConsole_AsksHowTheDatesOfAnExportAreRead(t *testing.T) {
 // being loaded again. Undoing it asks with the number of messages, and says when they are gone.
 func followsAnImport(t *testing.T, v Visited) {
 	t.Helper()
-	messages := longtest.Else(15_000, 60_000)
+	messages := longtest.Else(4_000, 60_000)
 	v.Open("/console/imports")
 	v.WaitFor(`document.readyState === "complete" && document.querySelectorAll(".imports tbody tr").length === 1`)
 	const first = `document.querySelector(".imports tbody tr").innerText`

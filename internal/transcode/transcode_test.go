@@ -145,7 +145,7 @@ func TestFilm_IsWhatTheAppsPlay(t *testing.T) {
 	for name, made := range map[string]string{
 		"VP8 in WebM":            makes("a.webm", append(film("321x241"), "-c:v", "libvpx", "-c:a", "libvorbis")...),
 		"MPEG-4 in AVI":          makes("a.avi", append(film("320x240"), "-c:v", "mpeg4", "-c:a", "libmp3lame")...),
-		"H.264 of ten bits, MKV": makes("a.mkv", append(film("1600x900"), "-c:v", "libx264", "-pix_fmt", "yuv444p10le")...),
+		"H.264 of ten bits, MKV": makes("a.mkv", append(film("322x182"), "-c:v", "libx264", "-pix_fmt", "yuv444p10le")...),
 		"without sound":          makes("b.mkv", "-f", "lavfi", "-i", "testsrc=s=64x48:d=1:r=5", "-c:v", "mpeg4"),
 	} {
 		t.Run(name, func(t *testing.T) {

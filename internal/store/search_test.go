@@ -467,6 +467,7 @@ func TestSearch_IsExactWhileMessagesComeIn(t *testing.T) {
 
 func TestSearch_AnswersAsANaiveScanDoes(t *testing.T) {
 	t.Parallel()
+	queries := longtest.Else(30, 60)
 	for seed := range worlds(t) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
@@ -478,7 +479,7 @@ func TestSearch_AnswersAsANaiveScanDoes(t *testing.T) {
 				}
 				w.transcribe(10)
 				w.change(10)
-				for range 60 {
+				for range queries {
 					w.ask()
 					w.askPlain()
 					w.askFiltered()
@@ -487,7 +488,7 @@ func TestSearch_AnswersAsANaiveScanDoes(t *testing.T) {
 			if err := w.s.Reindex(context.Background(), nil); err != nil {
 				t.Fatal(err)
 			}
-			for range 60 {
+			for range queries {
 				w.ask()
 				w.askFiltered()
 			}

@@ -18,12 +18,12 @@ func (s Scene) HostileBodies(tries []Try) {
 	reader, sender := s.Token([]bridge.JID{Club}, bridge.ScopeRead).Secret, s.Token([]bridge.JID{Club}, bridge.ScopeSend, bridge.ScopeRead).Secret
 	manager := s.Token([]bridge.JID{Club}, bridge.ScopeManage, bridge.ScopeRead).Secret
 	seen := make(map[string]bool)
-	for i, r := range tries {
+	for _, r := range tries {
 		if r.Type != "" || strings.HasPrefix(r.Route, http.MethodGet) {
 			continue
 		}
 		allowed := map[bridge.Scope]string{bridge.ScopeSend: sender, bridge.ScopeManage: manager}[r.Scope]
-		for _, body := range intaketest.Some(r.Body, i) {
+		for _, body := range intaketest.Bodies(r.Body) {
 			if seen[r.Route+body.Where] {
 				continue
 			}

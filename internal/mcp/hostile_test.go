@@ -60,8 +60,8 @@ func TestBodies_OfEveryToolHoldLittleMemory(t *testing.T) {
 			})
 		}
 	}
-	for n, method := range []string{"initialize", "resources/read", "prompts/get"} {
-		for _, body := range intaketest.Some(`{"uri":"bridged://status","name":"catch_me_up","arguments":{"jid":"x"}}`, n) {
+	for _, method := range []string{"initialize", "resources/read", "prompts/get"} {
+		for _, body := range intaketest.Bodies(`{"uri":"bridged://status","name":"catch_me_up","arguments":{"jid":"x"}}`) {
 			intaketest.Check(t, method+" with "+body.Where, textCopies, func() int {
 				return post(fmt.Sprintf(`{"jsonrpc":"2.0","id":2,"method":%q,"params":%s}`, method, body.Text)).Code
 			})

@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"bridged/internal/fuzzbudget"
-	"bridged/internal/longtest"
 )
 
 // Usual limits the bytes that a body of at most 1 MiB may allocate: the body, its values, and the call of the API with both.
@@ -123,17 +122,6 @@ const ignored = "ignored"
 type Body struct {
 	Where string // the value and the member that it replaces
 	Text  string
-}
-
-// Some returns a third of the [Bodies] of a body, and all of them with LONG_TESTS. Routes that share a decoder are sent the
-// bodies in turn.
-func Some(body string, turn int) (some []Body) {
-	for i, one := range Bodies(body) {
-		if (i+turn)%longtest.Else(3, 1) == 0 {
-			some = append(some, one)
-		}
-	}
-	return some
 }
 
 // Bodies returns copies of a body in which hostile values replace its members, and a few other hostile bodies. A body that is

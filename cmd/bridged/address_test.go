@@ -19,8 +19,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-
-	"bridged/internal/longtest"
 )
 
 // callers are the commands that call a running bridge, with arguments; local are the other commands.
@@ -146,13 +144,8 @@ func TestCommands_ObeyBridgeURL(t *testing.T) {
 // One sentence says what is wrong with an address, whatever the command and the fault.
 func TestCommands_ExplainAMalformedBridgeURL(t *testing.T) {
 	const sentence = "BRIDGE_URL, or --address, must be an http:// or https:// address, such as https://bridge.example.com"
-	commands := 0
 	for name := range callers {
-		commands++
-		for i, address := range []string{"127.0.0.1:8080", "bridge.example.com", "ftp://bridge.example.com", "https://", "https://me:secret@bridge.example.com", "https://bridge.example.com/?q=1"} {
-			if (i+commands)%longtest.Else(3, 1) != 0 { // each command gets two of the addresses
-				continue
-			}
+		for _, address := range []string{"127.0.0.1:8080", "bridge.example.com", "ftp://bridge.example.com", "https://", "https://me:secret@bridge.example.com", "https://bridge.example.com/?q=1"} {
 			for _, settings := range [][2][]string{{nil, {"BRIDGE_URL=" + address}}, {{"--address", address}, nil}} {
 				code, output := typed(t, name, settings[0], settings[1]...)
 				if want := map[bool]int{true: exitFailure, false: exitConfig}[name == "doctor"]; code != want || strings.Count(output, sentence) != 1 {

@@ -136,11 +136,10 @@ func (e *eraser) stop() {
 // erase erases deleted text. It returns the pause until the index may be merged again, or 0 when it is
 // done.
 func (e *eraser) erase(ctx context.Context) (time.Duration, error) {
-	if deletions := e.deletions.Load(); deletions > e.truncated {
-		if err := e.truncateLog(ctx); err != nil {
+	if e.deletions.Load() > e.truncated {
+		if err := e.truncate(ctx); err != nil {
 			return 0, err
 		}
-		e.truncated = deletions
 	}
 	pending, err := e.s.Setting(ctx, settingErasing)
 	if err != nil || pending == "" {
@@ -155,7 +154,7 @@ func (e *eraser) erase(ctx context.Context) (time.Duration, error) {
 	}
 	took := time.Since(began)
 	e.mergeAt = time.Now().Add(time.Duration(float64(took) / mergeShare))
-	if err := e.truncateLog(ctx); err != nil {
+	if err := e.truncate(ctx); err != nil {
 		return 0, err
 	}
 	done, err := e.finish(ctx, deletions)
@@ -163,6 +162,16 @@ func (e *eraser) erase(ctx context.Context) (time.Duration, error) {
 		return 0, err
 	}
 	return time.Until(e.mergeAt), nil // some were added after this merge began
+}
+
+// truncate removes what has been deleted so far from the log.
+func (e *eraser) truncate(ctx context.Context) error {
+	deletions := e.deletions.Load()
+	err := e.truncateLog(ctx)
+	if err == nil {
+		e.truncated = deletions
+	}
+	return err
 }
 
 // finish records that a number of deletions are erased from the index, and reports whether these were

@@ -92,16 +92,21 @@ func read(t *testing.T, path string) []byte {
 // tone is two seconds of sound, of which the second is silent.
 var tone = []string{"-f", "lavfi", "-i", "aevalsrc='if(lt(t,1),0.5*sin(2760*t),0)':s=48000:d=2"}
 
-// The tests of package media have more formats.
 func TestVoice_OfEachKindOfSound(t *testing.T) {
 	c, makes := realOne(t)
 	dir := t.TempDir()
 	codings := map[string][]string{
 		"tone.mp3":  {"-c:a", "libmp3lame"},
 		"tone.m4a":  {"-c:a", "aac"},
+		"tone.aac":  {"-c:a", "aac"},
+		"tone.wav":  {},
+		"tone.flac": {},
 		"tone.aiff": {},
 		"tone.webm": {"-c:a", "libopus", "-ac", "2"},
+		"tone.mp4":  {"-c:a", "libopus"},
+		"tone.caf":  {"-c:a", "pcm_s16be"},
 		"tone.mka":  {"-c:a", "libvorbis"},
+		"tone.ogg":  {"-c:a", "libvorbis"},
 	}
 	all := slices.Clone(tone) // one program makes all files, because it takes longer to start than to make them
 	for name, coding := range codings {

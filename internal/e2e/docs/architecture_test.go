@@ -189,7 +189,7 @@ var ours = map[string][]string{
 
 	"internal/fleet/fleettest/servers": {"internal/fleet/fleettest"},
 
-	"internal/intake/intaketest": {"internal/fuzzbudget", "internal/longtest"},
+	"internal/intake/intaketest": {"internal/fuzzbudget"},
 	"internal/compat/compattest": {"internal/api", "internal/bridge", "internal/client", "internal/compat", "internal/intake/intaketest", "internal/media", "internal/store", "internal/store/storetest", "internal/urlguard", "internal/webhook", "internal/webhook/format"},
 }
 

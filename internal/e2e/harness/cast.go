@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"bridged/internal/bridge"
@@ -100,17 +101,21 @@ func NewCast(t testing.TB, settings ...string) *Cast {
 	return c
 }
 
+// others counts the people of [Cast.WithOthers].
+var others atomic.Uint32
+
 // WithOthers returns the scene with other people of the same names, whom the account has not met. Anna is in its address book.
 func (c *Cast) WithOthers(t testing.TB) *Cast {
 	t.Helper()
-	others := *c
-	others.Anna = NewPhone(t, c.Network, simnet.PhoneOptions{Number: "491510000012", Name: "Anna", LIDChats: true})
-	others.Ben = NewPhone(t, c.Network, simnet.PhoneOptions{Number: "491510000013", Name: "Ben"})
-	others.Carla = NewPhone(t, c.Network, simnet.PhoneOptions{Number: "491510000014", Name: "Carla"})
-	if err := c.Owner.SetContact(Within(t), others.Anna.Number(), "Anna Amsel", "Anna"); err != nil {
+	number := func() string { return fmt.Sprintf("4915101%05d", others.Add(1)) }
+	with := *c
+	with.Anna = NewPhone(t, c.Network, simnet.PhoneOptions{Number: number(), Name: "Anna", LIDChats: true})
+	with.Ben = NewPhone(t, c.Network, simnet.PhoneOptions{Number: number(), Name: "Ben"})
+	with.Carla = NewPhone(t, c.Network, simnet.PhoneOptions{Number: number(), Name: "Carla"})
+	if err := c.Owner.SetContact(Within(t), with.Anna.Number(), "Anna Amsel", "Anna"); err != nil {
 		t.Fatal(err)
 	}
-	return &others
+	return &with
 }
 
 // PairedCast returns the cast with the account paired.

@@ -88,20 +88,39 @@ func AtBothSizes(t *testing.T, test func(t *testing.T, v Visited)) {
 // window is there on the phone, but Anna, Ben and Carla are other people of these names.
 func OneAtBothSizes(t *testing.T, test func(t *testing.T, v Visited)) {
 	t.Parallel()
-	v := Visit(t)
-	b := v.Browser
+	Visit(t).subtests(t, test)
+}
+
+// Subtest runs a subtest with the same bridge in the same window, which is 1280 pixels wide and light. What other subtests have
+// changed in the account is there, but Anna, Ben and Carla are other people of these names, and the browser's storage is empty.
+func (v Visited) Subtest(t *testing.T, name string, test func(t *testing.T, v Visited)) {
+	v.subtest(t, name, 1280, test)
+}
+
+// SubtestAtBothSizes is [Visited.Subtest] in the window and on a phone, light and dark.
+func (v Visited) SubtestAtBothSizes(t *testing.T, name string, test func(t *testing.T, v Visited)) {
+	t.Run(name, func(t *testing.T) { v.subtests(t, test) })
+}
+
+func (v Visited) subtests(t *testing.T, test func(t *testing.T, v Visited)) {
 	for _, width := range []int64{1280, 390} {
-		t.Run(strconv.FormatInt(width, 10), func(t *testing.T) {
-			b.T = t
-			if width < 600 {
-				v.Cast = v.WithOthers(t)
-			}
-			v.Resize(width, 844, width < 600)
-			test(t, v)
-			v.WantNoFaults()
-		})
+		v.subtest(t, strconv.FormatInt(width, 10), width, test)
 	}
-	b.T = t
+}
+
+func (v Visited) subtest(t *testing.T, name string, width int64, test func(t *testing.T, v Visited)) {
+	t.Run(name, func(t *testing.T) {
+		b, outer := v.Browser, v.Browser.T
+		b.T = t
+		defer func() { b.T = outer }()
+		defer b.WantNoFaults()
+		v.Cast = v.WithOthers(t)
+		v.Resize(width, 844, width < 600)
+		if Evaluate[string](b, "location.origin") == b.Base { // an empty window has no storage
+			v.Run(`localStorage.clear(); sessionStorage.clear()`)
+		}
+		test(t, v)
+	})
 }
 
 // WantOnPage waits until the page shows a text.

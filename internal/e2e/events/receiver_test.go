@@ -3,9 +3,10 @@ package events
 import (
 	"fmt"
 	"net/http"
+	"os"
 	"os/exec"
+	"os/signal"
 	"strings"
-	"syscall"
 	"testing"
 
 	"bridged/internal/bridge"
@@ -68,7 +69,11 @@ func runScript(t *testing.T, python, script string, settings ...string) *Process
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		_ = cmd.Process.Signal(syscall.SIGINT) // it has ended if the test failed
+		if signal.Ignored(os.Interrupt) { // a shell has started the tests in the background, and Python ignores it, too
+			_, _ = cmd.Process.Kill(), cmd.Wait()
+			return
+		}
+		_ = cmd.Process.Signal(os.Interrupt) // it has ended if the test failed
 		if err := cmd.Wait(); err != nil {
 			t.Errorf("%s after Ctrl-C: %v\n%s", script, err, printed)
 		}

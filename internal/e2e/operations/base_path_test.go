@@ -10,8 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/chromedp/chromedp"
-
 	"bridged/internal/bridge"
 	"bridged/internal/client"
 	"bridged/internal/demo"
@@ -65,21 +63,28 @@ func TestBasePath_BehindReverseProxies(t *testing.T) {
 	s := NewCompatScene(t, "BASE_PATH=/bridged", "COMPAT=cloud,waha", "MCP=read")
 	direct := *s.Process
 	isAlive(&direct, t)
-	for name, strips := range map[string]bool{"kept": false, "stripped": true} {
-		t.Run(name, func(t *testing.T) {
-			through := s
-			through.Process = behindProxy(t, &direct, strips)
-			everything(through, t)
-			b := console(through, t)
-			b.At(through.Process)
-			b.Mu.Lock() // the panel is beside the path
-			b.Base = strings.TrimSuffix(b.Base, "/bridged")
-			b.Mu.Unlock()
-			b.Open("/")
-			b.WaitFor(`frames[0]?.document.querySelector(".rail")`)
-			b.WantNoFaults()
-		})
-	}
+	t.Run("stripped", func(t *testing.T) {
+		through := s
+		through.Process = behindProxy(t, &direct, true)
+		everything(through, t)
+		logsOut(t, console(through, t))
+	})
+	t.Run("kept", func(t *testing.T) {
+		through := s
+		through.Process = behindProxy(t, &direct, false)
+		everything(through, t)
+		b := console(through, t)
+		staysBelow(t, b)
+		logsOut(t, b)
+		b.At(through.Process)
+		b.Mu.Lock() // the panel is beside the path
+		b.Base = strings.TrimSuffix(b.Base, "/bridged")
+		b.Mu.Unlock()
+		b.Open("/")
+		b.WaitFor(`frames[0]?.document.querySelector(".rail")`)
+		b.WantNoFaults()
+	})
+	t.Run("Caddy", func(t *testing.T) { behindCaddy(t, s) })
 }
 
 // everything tries what is not in a browser.
@@ -164,7 +169,7 @@ func uploads(s CompatScene, t *testing.T) {
 	}
 }
 
-// console uses the pages in a browser: none asks for anything outside the path.
+// console writes and reads in a browser.
 func console(s CompatScene, t *testing.T) *Browser {
 	t.Helper()
 	b := OpenBrowser(t, "http://"+s.Address)
@@ -177,6 +182,13 @@ func console(s CompatScene, t *testing.T) *Browser {
 	Must(s.Friend.ReceivedText(Within(t), text))(t)
 	Say(t, s.Friend, s.Owner.PN(), "answered at "+s.Address)
 	b.WantText("answered at " + s.Address) // over the stream of events
+	b.WantNoFaults()
+	return b
+}
+
+// staysBelow opens the console's pages: none leads out of the path.
+func staysBelow(t *testing.T, b *Browser) {
+	t.Helper()
 	for _, page := range []string{"", "search?q=proxy", "contacts", "new", "hooks", "webhooks", "tokens", "settings", "api", "api/sendText", "events", "calls"} {
 		b.Open("/console/" + page)
 		b.WaitFor(`document.readyState === "complete"`)
@@ -184,14 +196,19 @@ func console(s CompatScene, t *testing.T) *Browser {
 			t.Errorf("%s leads out of the path: %q", page, outside)
 		}
 	}
-	b.Do(chromedp.Navigate("http://"+s.Address+"/console?x"), Loads(".rail"))
-	b.Open("/console/settings")
 	b.WantNoFaults()
+}
+
+// logsOut logs out, and expects the login page below the path.
+func logsOut(t *testing.T, b *Browser) {
+	t.Helper()
+	b.Open("/console?x")
+	b.Do(Loads(".rail"))
+	b.Open("/console/settings")
 	b.Do(Clicks("main [action='/bridged/console/logout'] button"))
 	b.LoggedOut()
 	if at := Evaluate[string](b, "location.pathname"); at != "/bridged/login" {
 		t.Errorf("after the logout the page is %s", at)
 	}
 	b.WantNoFaults()
-	return b
 }

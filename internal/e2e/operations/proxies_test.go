@@ -78,15 +78,14 @@ func startCaddyOfOne(t *testing.T, bridge string) (whole, below string, roots *x
 	return whole, below, roots
 }
 
-// The example for Caddy, run by Caddy: over TLS at a name of its own, and below a path.
-func TestProxies_Caddy(t *testing.T) {
-	t.Parallel()
-	s := NewCompatScene(t, "BASE_PATH=/bridged", "COMPAT=cloud,waha", "MCP=read")
+// behindCaddy tries the example for Caddy, run by Caddy: over TLS at a name of its own, and below a path.
+func behindCaddy(t *testing.T, s CompatScene) {
+	t.Helper()
 	whole, below, roots := startCaddyOfOne(t, s.Address)
 	through := s
 	through.Process = behind(s.Process, t, "127.0.0.1:"+below)
 	everything(through, t)
-	console(through, t)
+	logsOut(t, console(through, t))
 
 	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}, ForceAttemptHTTP2: true}
 	defer transport.CloseIdleConnections()

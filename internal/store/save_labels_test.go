@@ -117,7 +117,7 @@ func TestLabels_OfMessages(t *testing.T) {
 }
 
 // TestLabels_ForALimitedReader: labels that none of the chats has do not exist, and events of labels
-// are not shown.
+// are not shown. A deleted chat counts for no label.
 func TestLabels_ForALimitedReader(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
@@ -130,6 +130,16 @@ func TestLabels_ForALimitedReader(t *testing.T) {
 		if got := labelNames(t, s, []bridge.JID{jid}); !slices.Equal(got, want) {
 			t.Errorf("%s: %v, want %v", jid, got, want)
 		}
+	}
+	if err := s.ClearChat(t.Context(), bridge.ChatClearing{Chat: bob, Until: at(10), Delete: true}); err != nil {
+		t.Fatal(err)
+	}
+	if got := labelNames(t, s, []bridge.JID{bob}); got != nil {
+		t.Errorf("of a deleted chat: %v", got)
+	}
+	all, err := s.Labels(t.Context(), bridge.LabelQuery{})
+	if err != nil || all[0].Chats != 1 || all[1].Chats != 0 {
+		t.Errorf("the chats of %+v, %v: a deleted one counts", all, err)
 	}
 	for _, e := range events(t, s, read.EventQuery{Only: []bridge.JID{alice}, Limit: 100}).Events {
 		if e.Type == bridge.EventLabelUpdated || e.ChatJID != alice {

@@ -16,13 +16,13 @@ func (s *Reader) Labels(ctx context.Context, q bridge.LabelQuery) ([]bridge.Stor
 		if q.ID != "" {
 			f.Add("k.id = ?", q.ID)
 		}
-		visible := "TRUE"
+		visible := "NOT c.hidden"
 		var args []any
 		if q.Only != nil {
-			visible = "c.id IN (SELECT value FROM json_each(?))"
+			visible += " AND c.id IN (SELECT value FROM json_each(?))"
 			chats := r.chatIDs(q.Only)
 			args = append(args, chats)
-			f.Add(`(EXISTS (SELECT 1 FROM chat_labels l CROSS JOIN chats c ON c.jid = l.chat WHERE l.label = k.id AND l.at > 0 AND c.id IN (SELECT value FROM json_each(?)))
+			f.Add(`(EXISTS (SELECT 1 FROM chat_labels l CROSS JOIN chats c ON c.jid = l.chat WHERE l.label = k.id AND l.at > 0 AND `+visible+`)
 				OR EXISTS (SELECT 1 FROM messages m WHERE m.labelled = 1 AND m.chat IN (SELECT value FROM json_each(?)) AND m.details ->> ('$.l.' || json_quote(k.id)) > 0))`, chats, chats)
 		}
 		scan := func(row *sqlite.Row) (label bridge.StoredLabel) {

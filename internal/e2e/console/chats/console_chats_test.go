@@ -21,134 +21,118 @@ func rowOf(chat simnet.JID) string {
 	return fmt.Sprintf(`document.querySelector('.chat-list .chat-row[data-chat=%q]')`, bridge.JID(chat.String()))
 }
 
-// visitAs opens the console on a desk or, dark, on a phone.
-func visitAs(t *testing.T, width int64) Visited {
-	t.Helper()
-	v := Visit(t)
-	v.Resize(width, 844, width == 390)
-	return v
-}
-
 // The one search box finds chats and messages while one types, in every spelling, and a
 // hit leads to its message.
-func TestConsoleChats_TheSearchBoxFindsAsOneTypes(t *testing.T) {
-	AtBothWidths(t, func(t *testing.T, width int64) {
-		v := visitAs(t, width)
-		Say(t, v.Ben, v.Owner.PN(), "We meet in the Hauptstraße, not in the Nebenstrasse")
-		v.WantStored(v.Ben, "Hauptstraße")
-		v.Open("/console/chats")
-		if !Evaluate[bool](v.Browser, `document.querySelector(".new-link").getBoundingClientRect().bottom <= document.querySelector(".pane .search").getBoundingClientRect().top`) {
-			t.Error("the button for a new chat is not in the line of the heading")
-		}
-		const box = ".pane input[type=search]"
-		v.Do(chromedp.SendKeys(chromedp.CSS(box), v.Ben.Name()))
-		v.WaitFor(`document.querySelector("#found .found-part mark")`)
-		if marked := v.Text("#found .found-part mark"); marked != v.Ben.Name() {
-			t.Errorf("of the chat %q is marked", marked)
-		}
-		v.Do(chromedp.KeyEvent(kb.Escape))
-		v.WaitFor(`document.querySelector("#found").hidden && !document.querySelector("` + box + `").value`)
-		v.Do(chromedp.SendKeys(chromedp.CSS(box), "STRASSE"))
-		v.WaitFor(`[...document.querySelectorAll("#found mark")].map(mark => mark.textContent).join() === "straße,strasse"`)
-		v.Do(chromedp.KeyEvent(kb.ArrowDown))
-		v.Do(chromedp.KeyEvent(kb.Enter))
-		v.Do(Loads(".msg.found"))
-		v.WantText("Hauptstraße")
-		v.WantNoFaults()
-	})
+func theSearchBoxFindsAsOneTypes(t *testing.T, v Visited) {
+	Say(t, v.Ben, v.Owner.PN(), "We meet in the Hauptstraße, not in the Nebenstrasse")
+	v.WantStored(v.Ben, "Hauptstraße")
+	v.Open("/console/chats")
+	if !Evaluate[bool](v.Browser, `document.querySelector(".new-link").getBoundingClientRect().bottom <= document.querySelector(".pane .search").getBoundingClientRect().top`) {
+		t.Error("the button for a new chat is not in the line of the heading")
+	}
+	const box = ".pane input[type=search]"
+	v.Do(chromedp.SendKeys(chromedp.CSS(box), v.Ben.Name()))
+	v.WaitFor(`document.querySelector("#found .found-part mark")`)
+	if marked := v.Text("#found .found-part mark"); marked != v.Ben.Name() {
+		t.Errorf("of the chat %q is marked", marked)
+	}
+	v.Do(chromedp.KeyEvent(kb.Escape))
+	v.WaitFor(`document.querySelector("#found").hidden && !document.querySelector("` + box + `").value`)
+	v.Do(chromedp.SendKeys(chromedp.CSS(box), "STRASSE"))
+	v.WaitFor(`[...document.querySelectorAll("#found mark")].map(mark => mark.textContent).join() === "straße,strasse"`)
+	v.Do(chromedp.KeyEvent(kb.ArrowDown))
+	v.Do(chromedp.KeyEvent(kb.Enter))
+	v.Do(Loads(".msg.found"))
+	v.WantText("Hauptstraße")
 }
 
 // A row's menu pins, archives and marks as unread; the phone shows the same, and the title
 // counts what is unread.
-func TestConsoleChats_ARowsMenuChangesTheChat(t *testing.T) {
-	AtBothWidths(t, func(t *testing.T, width int64) {
-		v := visitAs(t, width)
-		Say(t, v.Ben, v.Owner.PN(), "Hello")
-		v.WantStored(v.Ben, "Hello")
-		v.Open("/console/chats")
-		v.WaitFor(`document.title.startsWith("(1) ")`)
-		row := rowOf(v.Ben.PN())
-		choose := func(change string) {
-			const menu = `document.querySelector("dialog.row-menu[open]")`
-			v.WaitFor(row)
-			if width < 600 {
-				finger(v.Browser, func() { v.WaitFor(menu) }, v.Middle(".chat-list .chat-row"))
-			} else {
-				v.Run(`for (const click of [1, 2]) ` + row + `.dispatchEvent(new MouseEvent("contextmenu", {bubbles: true, cancelable: true, clientX: 120, clientY: 200}))`)
-			}
-			v.WaitFor(menu)
-			v.ClickOn(fmt.Sprintf("dialog.row-menu [value=%s]", change))
-			v.WaitFor(`!document.querySelector("dialog.row-menu[open]")`)
+func aRowsMenuChangesTheChat(t *testing.T, v Visited) {
+	Say(t, v.Ben, v.Owner.PN(), "Hello")
+	v.WantStored(v.Ben, "Hello")
+	v.Open("/console/chats")
+	v.WaitFor(`document.title.startsWith("(1) ")`)
+	row, isPhone := rowOf(v.Ben.PN()), Evaluate[bool](v.Browser, "innerWidth < 600")
+	choose := func(change string) {
+		const menu = `document.querySelector("dialog.row-menu[open]")`
+		v.WaitFor(row)
+		if isPhone {
+			finger(v.Browser, func() { v.WaitFor(menu) }, v.Middle(".chat-list .chat-row"))
+		} else {
+			v.Run(`for (const click of [1, 2]) ` + row + `.dispatchEvent(new MouseEvent("contextmenu", {bubbles: true, cancelable: true, clientX: 120, clientY: 200}))`)
 		}
-		choose("read")
-		v.WaitFor(`!document.title.startsWith("(") && !` + row + `.matches(".has-unread")`)
-		choose("pin")
-		v.WaitFor(row + `.querySelector("[title=Pinned]")`)
-		choose("unread")
-		v.WaitFor(`document.title.startsWith("(1) ")`)
-		choose("archive")
-		v.WaitFor(`!` + row + ` && document.querySelector(".archive-row")`)
-		v.ClickOn(".archive-row")
-		v.Arrives(".chat-list .chat-row")
-		choose("unarchive")
-		v.WaitFor(`!document.querySelector(".chat-list .chat-row")`)
-		if Evaluate[bool](v.Browser, `Boolean(document.querySelector("#toast.bad"))`) { // two clicks open the menu once
-			t.Error("the page says: " + v.Text("#toast"))
-		}
-		v.WantNoFaults()
-	})
+		v.WaitFor(menu)
+		v.ClickOn(fmt.Sprintf("dialog.row-menu [value=%s]", change))
+		v.WaitFor(`!document.querySelector("dialog.row-menu[open]")`)
+	}
+	choose("read")
+	v.WaitFor(`!document.title.startsWith("(") && !` + row + `.matches(".has-unread")`)
+	choose("pin")
+	v.WaitFor(row + `.querySelector("[title=Pinned]")`)
+	choose("unread")
+	v.WaitFor(`document.title.startsWith("(1) ")`)
+	choose("archive")
+	v.WaitFor(`!` + row + ` && document.querySelector(".archive-row")`)
+	v.ClickOn(".archive-row")
+	v.Arrives(".chat-list .chat-row")
+	choose("unarchive")
+	v.WaitFor(`!document.querySelector(".chat-list .chat-row")`)
+	if Evaluate[bool](v.Browser, `Boolean(document.querySelector("#toast.bad"))`) { // two clicks open the menu once
+		t.Error("the page says: " + v.Text("#toast"))
+	}
 }
 
 // The list is one stop for Tab; arrows move in it, and it stays where it is when news come.
 // A draft shows in its row.
-func TestConsoleChats_TheListIsMovedThroughByArrows(t *testing.T) {
-	AtBothWidths(t, func(t *testing.T, width int64) {
-		v := visitAs(t, width)
-		Say(t, v.Ben, v.Owner.PN(), "Hello from me")
-		v.WantStored(v.Ben, "Hello from me")
-		carl := NewPhone(t, v.Network, simnet.PhoneOptions{Number: "491510000077", Name: "Carl"})
-		Say(t, carl, v.Owner.PN(), "And from me")
-		v.WantStored(carl, "And from me")
-		v.OpenChat(carl.PN())
-		v.Do(chromedp.SendKeys(chromedp.CSS(".say textarea"), "not yet"))
-		v.Run(`sessionStorage.clear()`) // as in another tab
-		v.Open("/console/chats")
-		v.WaitFor(rowOf(carl.PN()) + `.textContent.includes("Draft: not yet")`)
-		if stops := Evaluate[int](v.Browser, `document.querySelectorAll('#chats [data-row][tabindex="0"]').length`); stops != 1 {
-			t.Errorf("the list has %d stops", stops)
+func theListIsMovedThroughByArrows(t *testing.T, v Visited) {
+	Say(t, v.Ben, v.Owner.PN(), "Hello from me")
+	v.WantStored(v.Ben, "Hello from me")
+	Say(t, v.Carla, v.Owner.PN(), "And from me")
+	v.WantStored(v.Carla, "And from me")
+	v.OpenChat(v.Carla.PN())
+	v.Do(chromedp.SendKeys(chromedp.CSS(".say textarea"), "not yet"))
+	v.Run(`sessionStorage.clear()`) // as in another tab
+	v.Open("/console/chats")
+	v.WaitFor(rowOf(v.Carla.PN()) + `.textContent.includes("Draft: not yet")`)
+	if stops := Evaluate[int](v.Browser, `document.querySelectorAll('#chats [data-row][tabindex="0"]').length`); stops != 1 {
+		t.Errorf("the list has %d stops", stops)
+	}
+	v.Do(chromedp.Evaluate[chromedp.Void](`document.querySelector('#chats [tabindex="0"]').focus()`))
+	v.Do(chromedp.KeyEvent(kb.ArrowDown))
+	v.WaitFor(`document.querySelectorAll(".chat-list .chat-row")[1] === document.activeElement`)
+	v.Do(chromedp.Evaluate[chromedp.Void](`window.stays = document.activeElement`))
+	second := v.Ben // of one second the order is that of the numbers
+	if Evaluate[string](v.Browser, `window.stays.dataset.chat`) == v.Carla.PN().String() {
+		second = v.Carla
+	}
+	told := time.Now().Unix()
+	Eventually(t, func() error { // messages of one second do not change the order
+		if time.Now().Unix() == told {
+			return errors.New("it is the same second")
 		}
-		v.Do(chromedp.Evaluate[chromedp.Void](`document.querySelector('#chats [tabindex="0"]').focus()`))
-		v.Do(chromedp.KeyEvent(kb.ArrowDown))
-		v.WaitFor(`document.querySelectorAll(".chat-list .chat-row")[1] === document.activeElement`)
-		v.Do(chromedp.Evaluate[chromedp.Void](`window.stays = document.activeElement`))
-		second := v.Ben // of one second the order is that of the numbers
-		if Evaluate[string](v.Browser, `window.stays.dataset.chat`) == carl.PN().String() {
-			second = carl
-		}
-		told := time.Now().Unix()
-		Eventually(t, func() error { // messages of one second do not change the order
-			if time.Now().Unix() == told {
-				return errors.New("it is the same second")
-			}
-			return nil
-		})
-		Say(t, second, v.Owner.PN(), "Newest of all")
-		v.WaitFor(`document.querySelector(".chat-list .chat-row") === window.stays && window.stays.textContent.includes("Newest of all") && document.activeElement === window.stays`)
-		v.Do(chromedp.KeyEvent(kb.Enter))
-		v.Do(Loads("#messages"))
-		v.WantText("Newest of all")
-		v.WantNoFaults()
+		return nil
+	})
+	Say(t, second, v.Owner.PN(), "Newest of all")
+	v.WaitFor(`document.querySelector(".chat-list .chat-row") === window.stays && window.stays.textContent.includes("Newest of all") && document.activeElement === window.stays`)
+	v.Do(chromedp.KeyEvent(kb.Enter))
+	v.Do(Loads("#messages"))
+	v.WantText("Newest of all")
+}
+
+// onEachPage runs a script before those of each page that the test opens.
+func onEachPage(t *testing.T, v Visited, script string) {
+	added := CallBrowser(v.Browser, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: script})
+	t.Cleanup(func() {
+		CallBrowser(v.Browser, page.RemoveScriptToEvaluateOnNewDocument, page.RemoveScriptToEvaluateOnNewDocumentParams{Identifier: added.Identifier})
 	})
 }
 
 // Notifications are off until they are switched on, come for other chats than the one that
 // is looked at, and hide the text where that is chosen.
-func TestConsoleChats_NotifiesWhereAskedFor(t *testing.T) {
-	t.Parallel()
-	v := Visit(t)
+func notifiesWhereAskedFor(t *testing.T, v Visited) {
 	Say(t, v.Ben, v.Owner.PN(), "The first")
 	v.WantStored(v.Ben, "The first")
-	v.Resize(1280, 800, false)
 	const record = `(() => {
 		window.shown = [];
 		window.Notification = class extends EventTarget {
@@ -158,7 +142,7 @@ func TestConsoleChats_NotifiesWhereAskedFor(t *testing.T) {
 		};
 	})()`
 	// Before the page's own scripts: a browser without a screen has denied notifications.
-	CallBrowser(v.Browser, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: record})
+	onEachPage(t, v, record)
 	v.Open("/console/chats")
 	v.WaitFor(`document.title.startsWith("(1) ")`) // from here on it follows the events
 	v.Do(Clicks(".pane-menu summary"), Clicks("[data-notify-on]"))
@@ -168,5 +152,4 @@ func TestConsoleChats_NotifiesWhereAskedFor(t *testing.T) {
 	v.Do(Clicks("[data-notify-text]"))
 	Say(t, v.Ben, v.Owner.PN(), "The third")
 	v.WaitFor(`window.shown.length === 2 && window.shown[1].endsWith(": New message")`)
-	v.WantNoFaults()
 }

@@ -18,33 +18,27 @@ const focused = `(one => one.id || one.dataset.id || one.getAttribute("aria-labe
 
 // On a desk a chat opens with the focus in the composer. On a phone it does not, where the
 // keyboard would cover the messages, nor where a message is looked for.
-func TestConsole_AChatOpensInTheComposer(t *testing.T) {
-	OneAtBothSizes(t, func(t *testing.T, v Visited) {
-		v.Chats()
-		const inField = `document.activeElement.matches(".say textarea")`
-		if got, want := Evaluate[bool](v.Browser, inField), Evaluate[bool](v.Browser, "innerWidth > 600"); got != want {
-			t.Errorf("the focus is in the composer: %v, want %v", got, want)
-		}
-		id := Evaluate[string](v.Browser, `document.querySelector(".msg").dataset.id`)
-		v.Open("/console/chats/" + bridge.JID(v.Ben.PN().String()).Escaped() + "?at=" + id)
-		v.WaitFor(`document.readyState === "complete" && document.querySelector(".found")`)
-		if Evaluate[bool](v.Browser, inField) {
-			t.Error("a message that was looked for has not the focus")
-		}
-		v.WantNoFaults()
-	})
+func aChatOpensInTheComposer(t *testing.T, v Visited) {
+	v.Chats()
+	const inField = `document.activeElement.matches(".say textarea")`
+	if got, want := Evaluate[bool](v.Browser, inField), Evaluate[bool](v.Browser, "innerWidth > 600"); got != want {
+		t.Errorf("the focus is in the composer: %v, want %v", got, want)
+	}
+	id := Evaluate[string](v.Browser, `document.querySelector(".msg").dataset.id`)
+	v.Open("/console/chats/" + bridge.JID(v.Ben.PN().String()).Escaped() + "?at=" + id)
+	v.WaitFor(`document.readyState === "complete" && document.querySelector(".found")`)
+	if Evaluate[bool](v.Browser, inField) {
+		t.Error("a message that was looked for has not the focus")
+	}
 }
 
 // From the head of a page to the composer there are five stops of Tab at most, also where
 // the messages are full of links and menus.
-func TestConsole_TabReachesTheComposer(t *testing.T) {
-	t.Parallel()
-	v := Visit(t)
+func tabReachesTheComposer(t *testing.T, v Visited) {
 	for i := range 12 {
 		Say(t, v.Ben, v.Owner.PN(), fmt.Sprintf("https://example.org/%d and https://example.com/%d", i, i))
 	}
 	v.WantStored(v.Ben, "example.org/11")
-	v.Resize(1280, 844, false)
 	v.OpenChat(v.Ben.PN())
 	v.WaitFor(`document.activeElement.matches(".say textarea")`)
 	v.Do(chromedp.Focus(chromedp.CSS(".skip")))
@@ -60,16 +54,12 @@ func TestConsole_TabReachesTheComposer(t *testing.T) {
 	if at := Evaluate[string](v.Browser, focused); at != "history" {
 		t.Errorf("back from the composer is %q", at)
 	}
-	v.WantNoFaults()
 }
 
 // The arrows go through the messages; keys open their menus, reply to them, and lead back.
-func TestConsole_MessagesByKeyboard(t *testing.T) {
-	t.Parallel()
-	v := Visit(t)
+func messagesByKeyboard(t *testing.T, v Visited) {
 	first, second := Say(t, v.Ben, v.Owner.PN(), "first"), Say(t, v.Ben, v.Owner.PN(), "second")
 	v.WantStored(v.Ben, "second")
-	v.Resize(1280, 844, false)
 	v.OpenChat(v.Ben.PN())
 	v.WaitFor(`document.activeElement.matches(".say textarea")`)
 	wantFocus := func(what string) {
@@ -108,18 +98,14 @@ func TestConsole_MessagesByKeyboard(t *testing.T) {
 	v.Key(kb.Escape)
 	v.Key("/")
 	wantFocus("input[type=search]")
-	v.WantNoFaults()
 }
 
 // Alt and the arrows go to the chats above and below.
-func TestConsole_ChatsByKeyboard(t *testing.T) {
-	t.Parallel()
-	v := Visit(t)
+func chatsByKeyboard(t *testing.T, v Visited) {
 	Say(t, v.Carla, v.Owner.PN(), "below")
 	v.WantStored(v.Carla, "below")
 	Say(t, v.Ben, v.Owner.PN(), "above")
 	v.WantStored(v.Ben, "above")
-	v.Resize(1280, 844, false)
 	v.OpenChat(v.Ben.PN())
 	v.WaitFor(`document.activeElement.matches(".say textarea")`)
 	for _, step := range []struct {
@@ -130,5 +116,4 @@ func TestConsole_ChatsByKeyboard(t *testing.T) {
 		v.Do(Loads(`.chat[data-chat="` + step.to.PN().String() + `"]`))
 		v.WaitFor(`document.activeElement.matches(".say textarea")`)
 	}
-	v.WantNoFaults()
 }

@@ -13,9 +13,7 @@ import (
 
 // The menu of a message is whole inside the window, wherever the message is, and stays
 // open while messages come.
-func TestConsole_TheMenuOfAMessage(t *testing.T) {
-	t.Parallel()
-	v := Visit(t)
+func theMenuOfAMessage(t *testing.T, v Visited) {
 	for i := range 30 {
 		Say(t, v.Ben, v.Owner.PN(), fmt.Sprintf("line %d.", i))
 	}
@@ -57,15 +55,12 @@ func TestConsole_TheMenuOfAMessage(t *testing.T) {
 	v.WaitFor(`document.querySelector("#message-menu[open]")`)
 	v.Key(kb.Escape)
 	v.WaitFor(`document.activeElement === ` + inMessage("line 29.", ".msg-menu"))
-	v.WantNoFaults()
 }
 
 // On a phone a finger that rests on a message opens its menu as a sheet, and so does its
 // button. No text is selected, and a link below the finger is not followed. A tap on a reaction says who has reacted, and
 // changes nothing.
-func TestConsole_TheMenuIsASheetOnPhones(t *testing.T) {
-	t.Parallel()
-	v := Visit(t)
+func theMenuIsASheetOnPhones(t *testing.T, v Visited) {
 	Say(t, v.Ben, v.Owner.PN(), "Look at this: https://example.org/a/long/way")
 	v.WantStored(v.Ben, "Look at this")
 	v.Resize(390, 844, false)
@@ -99,18 +94,14 @@ func TestConsole_TheMenuIsASheetOnPhones(t *testing.T) {
 	if Evaluate[bool](v.Browser, `Boolean(`+isOpen+`)`) {
 		t.Error("a finger that moves opens the menu")
 	}
-	v.WantNoFaults()
 }
 
 // Reactions are given, changed and taken back by a click on them, and any emoji is found by
 // its name.
-func TestConsole_ReactsWithAnyEmoji(t *testing.T) {
-	t.Parallel()
-	v := Visit(t)
+func reactsWithAnyEmoji(t *testing.T, v Visited) {
 	id := Say(t, v.Ben, v.Owner.PN(), "The tent is back")
 	Must(v.Ben.ReactTo(Within(t), v.Owner.PN(), v.Ben.PN(), id, "👍"))(t)
 	v.WantStored(v.Ben, "The tent is back")
-	v.Resize(1280, 800, false)
 	v.OpenChat(v.Ben.PN())
 	marked := func(want string) {
 		t.Helper()
@@ -149,5 +140,4 @@ func TestConsole_ReactsWithAnyEmoji(t *testing.T) {
 	v.WaitFor(`document.querySelector(".quick [data-own]")?.dataset.emoji === "🏕️" && document.querySelector(".reactors").textContent === "👍 Ben🏕️ You"`)
 	v.ClickOn(".quick [data-own]")
 	marked("👍1")
-	v.WantNoFaults()
 }

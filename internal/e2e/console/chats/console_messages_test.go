@@ -3,7 +3,6 @@ package chats
 import (
 	"fmt"
 	"math"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -44,16 +43,13 @@ func voice(v Visited, seconds int) simnet.MessageID {
 
 // Pictures open in front of the page, at a click and with a finger, and one goes through
 // all of the chat that are on the page.
-func TestConsole_PicturesOpenInFront(t *testing.T) {
-	t.Parallel()
-	v := Visit(t)
+func picturesOpenInFront(t *testing.T, v Visited) {
 	for i := 1; i <= 3; i++ {
 		picture := simnet.Media{Data: demo.Picture(300+i, 200), Mimetype: "image/png", Caption: fmt.Sprintf("picture %d", i), Width: uint32(300 + i), Height: 200}
 		Must(v.Ben.SendImage(Within(t), v.Owner.PN(), picture))(t)
 	}
 	Must(v.Ben.SendVideo(Within(t), v.Owner.PN(), simnet.Media{Data: Film(), Mimetype: "video/mp4", Caption: "a film", Width: 320, Height: 240, Seconds: 7}))(t)
 	v.WantStored(v.Ben, "a film")
-	v.Resize(1280, 800, false)
 	v.OpenChat(v.Ben.PN())
 	v.WaitFor(`document.querySelectorAll("[data-view]").length === 4`)
 	shows := func(count, caption string) {
@@ -98,17 +94,13 @@ func TestConsole_PicturesOpenInFront(t *testing.T) {
 	v.WantInside("the viewer", "#viewer *")
 	finger(v.Browser, nil, [2]float64{200, 300}, [2]float64{202, 400}, [2]float64{204, 520})
 	v.WaitFor(`!document.querySelector("#viewer").open`)
-	v.WantNoFaults()
 }
 
 // A voice note plays on while the page is renewed and until another one does, from the
 // keyboard too, at the speed that was chosen.
-func TestConsole_VoiceNotesPlay(t *testing.T) {
-	t.Parallel()
-	v := Visit(t)
+func voiceNotesPlay(t *testing.T, v Visited) {
 	first, second := voice(v, 60), voice(v, 10)
 	v.WantStored(v.Ben, second)
-	v.Resize(1280, 800, false)
 	v.OpenChat(v.Ben.PN())
 	in := func(id simnet.MessageID, selector string) string {
 		return fmt.Sprintf(`document.querySelector(%q)`, `.msg[data-id="`+id+`"] `+selector)
@@ -137,56 +129,44 @@ func TestConsole_VoiceNotesPlay(t *testing.T) {
 	v.WaitFor(`!` + in(second, ".voice-player.playing"))
 	v.Resize(320, 844, false)
 	v.WantInside("a voice note", ".voice-player *")
-	v.WantNoFaults()
 }
 
 // What is unread begins below a line, which is in sight when the chat is opened, and stays
 // as it is while the page is open.
-func TestConsole_UnreadMessagesStandBelowALine(t *testing.T) {
-	t.Parallel()
-	for _, width := range []int64{1280, 390} {
-		t.Run(strconv.FormatInt(width, 10), func(t *testing.T) {
-			t.Parallel()
-			v := Visit(t)
-			for i := range 12 {
-				Say(t, v.Ben, v.Owner.PN(), fmt.Sprintf("old %d", i))
-			}
-			v.WantStored(v.Ben, "old 11")
-			v.Bridge.Post(Path("/api/chats/%s/read", v.Ben.PN()), Object{}).Want(200)
-			for i := range 30 {
-				Say(t, v.Ben, v.Owner.PN(), fmt.Sprintf("new %d", i))
-			}
-			v.WantStored(v.Ben, "new 29")
-			v.Resize(width, 844, false)
-			v.OpenChat(v.Ben.PN())
-			const line = `document.querySelector("#unread span")`
-			v.WaitFor(line + `?.textContent === "30 unread messages"`)
-			const inSight = `(() => { const box = ` + line + `.getBoundingClientRect(); return box.top > 60 && box.bottom < innerHeight - 60; })()`
-			v.WaitFor(inSight)
-			if next := Evaluate[string](v.Browser, line+`.closest("#unread").nextElementSibling.textContent`); !strings.Contains(next, "new 0") {
-				t.Errorf("below the line stands %q", next)
-			}
-			place := Evaluate[float64](v.Browser, line+`.getBoundingClientRect().top`)
-			Say(t, v.Ben, v.Owner.PN(), "one more")
-			v.WantText("one more")
-			if now := Evaluate[float64](v.Browser, line+`.getBoundingClientRect().top`); math.Abs(now-place) > 1 {
-				t.Errorf("the line moved from %v to %v", place, now)
-			}
-			v.Bridge.Post(Path("/api/chats/%s/read", v.Ben.PN()), Object{}).Want(200)
-			Say(t, v.Ben, v.Owner.PN(), "and another")
-			v.WantText("and another")
-			v.WaitFor(line + `?.textContent === "30 unread messages"`)
-			v.OpenChat(v.Ben.PN())
-			v.WaitFor(line + `?.textContent === "1 unread message"`)
-			v.WantNoFaults()
-		})
+func unreadMessagesStandBelowALine(t *testing.T, v Visited) {
+	for i := range 12 {
+		Say(t, v.Ben, v.Owner.PN(), fmt.Sprintf("old %d", i))
 	}
+	v.WantStored(v.Ben, "old 11")
+	v.Bridge.Post(Path("/api/chats/%s/read", v.Ben.PN()), Object{}).Want(200)
+	for i := range 30 {
+		Say(t, v.Ben, v.Owner.PN(), fmt.Sprintf("new %d", i))
+	}
+	v.WantStored(v.Ben, "new 29")
+	v.OpenChat(v.Ben.PN())
+	const line = `document.querySelector("#unread span")`
+	v.WaitFor(line + `?.textContent === "30 unread messages"`)
+	const inSight = `(() => { const box = ` + line + `.getBoundingClientRect(); return box.top > 60 && box.bottom < innerHeight - 60; })()`
+	v.WaitFor(inSight)
+	if next := Evaluate[string](v.Browser, line+`.closest("#unread").nextElementSibling.textContent`); !strings.Contains(next, "new 0") {
+		t.Errorf("below the line stands %q", next)
+	}
+	place := Evaluate[float64](v.Browser, line+`.getBoundingClientRect().top`)
+	Say(t, v.Ben, v.Owner.PN(), "one more")
+	v.WantText("one more")
+	if now := Evaluate[float64](v.Browser, line+`.getBoundingClientRect().top`); math.Abs(now-place) > 1 {
+		t.Errorf("the line moved from %v to %v", place, now)
+	}
+	v.Bridge.Post(Path("/api/chats/%s/read", v.Ben.PN()), Object{}).Want(200)
+	Say(t, v.Ben, v.Owner.PN(), "and another")
+	v.WantText("and another")
+	v.WaitFor(line + `?.textContent === "30 unread messages"`)
+	v.OpenChat(v.Ben.PN())
+	v.WaitFor(line + `?.textContent === "1 unread message"`)
 }
 
 // A change of a message that is not among the newest ones is seen, too.
-func TestConsole_OldMessagesAreRenewed(t *testing.T) {
-	t.Parallel()
-	v := Visit(t)
+func oldMessagesAreRenewed(t *testing.T, v Visited) {
 	id := Say(t, v.Ben, v.Owner.PN(), "the oldest")
 	for i := range 60 {
 		Say(t, v.Ben, v.Owner.PN(), fmt.Sprintf("line %d.", i))
@@ -202,13 +182,10 @@ func TestConsole_OldMessagesAreRenewed(t *testing.T) {
 	if left := Evaluate[int](v.Browser, `document.querySelectorAll(".msg").length`); left != 61 {
 		t.Errorf("%d messages are shown", left)
 	}
-	v.WantNoFaults()
 }
 
 // While one scrolls, the name of one day is in sight, not those of several. At rest, none covers messages.
-func TestConsole_DaysStickOneAtATime(t *testing.T) {
-	t.Parallel()
-	v := Visit(t)
+func daysStickOneAtATime(t *testing.T, v Visited) {
 	year, month, today := time.Now().Date()
 	for day := 6; day >= 0; day-- {
 		noon := time.Date(year, month, today-1-day, 12, 0, 0, 0, time.Local) // no day ends meanwhile
@@ -242,13 +219,10 @@ func TestConsole_DaysStickOneAtATime(t *testing.T) {
 	if named := Evaluate[int](v.Browser, `new Set([...document.querySelectorAll(".day")].map(one => one.textContent)).size`); named != 7 {
 		t.Errorf("%d days have names, want 7", named)
 	}
-	v.WantNoFaults()
 }
 
 // Whatever a message has, it stays on the screens of phones.
-func TestConsole_NothingIsWiderThanAPhone(t *testing.T) {
-	t.Parallel()
-	v := Visit(t)
+func nothingIsWiderThanAPhone(t *testing.T, v Visited) {
 	for _, text := range []string{
 		strings.Repeat("Donaudampfschifffahrt", 20), "https://example.org/" + strings.Repeat("x", 400), "```\n" + strings.Repeat("| column ", 40) + "\n```",
 		"`" + strings.Repeat("code", 60) + "`", "- " + strings.Repeat("item", 80) + "\n- two", "123. " + strings.Repeat("number", 60), "> " + strings.Repeat("quote", 80), strings.Repeat("👩‍👩‍👧‍👦", 40),
@@ -274,14 +248,11 @@ func TestConsole_NothingIsWiderThanAPhone(t *testing.T) {
 	if href := Evaluate[string](v.Browser, `document.querySelector(".card-part a").getAttribute("href")`); href != "/console/new?phone=4915100009999" {
 		t.Errorf("the number of a card leads to %q", href)
 	}
-	v.WantNoFaults()
 }
 
 // A chat's pictures, files and links are found from its menu, by month, and lead back to
 // their messages.
-func TestConsole_TheGalleryOfAChat(t *testing.T) {
-	t.Parallel()
-	v := Visit(t)
+func theGalleryOfAChat(t *testing.T, v Visited) {
 	month := time.Now().AddDate(0, -2, 0)
 	for i := range 70 {
 		picture := simnet.Media{Data: demo.Picture(60+i, 40), Mimetype: "image/png", Caption: fmt.Sprintf("picture %d.", i), Width: uint32(60 + i), Height: 40}
@@ -290,7 +261,6 @@ func TestConsole_TheGalleryOfAChat(t *testing.T) {
 	Must(v.Ben.SendDocument(Within(t), v.Owner.PN(), simnet.Media{Data: demo.PDF(), Mimetype: "application/pdf", FileName: "plan.pdf", Pages: 1}))(t)
 	Say(t, v.Ben, v.Owner.PN(), "Read https://example.org/"+strings.Repeat("long", 60))
 	v.WantStored(v.Ben, "longlong")
-	v.Resize(1280, 800, false)
 	v.OpenChat(v.Ben.PN())
 	v.Do(Clicks(".chat-head .menu > summary"), Clicks(`.chat-head a[href$="/media"]`), Loads("#gallery"))
 	v.WaitFor(`document.querySelectorAll(".tile-view").length >= 60`)
@@ -313,5 +283,4 @@ func TestConsole_TheGalleryOfAChat(t *testing.T) {
 			v.WantInside(fmt.Sprintf("%s at %d pixels", tab, width), "#gallery *:not(.vh, svg *)")
 		}
 	}
-	v.WantNoFaults()
 }

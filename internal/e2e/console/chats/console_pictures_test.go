@@ -10,6 +10,7 @@ import (
 	"os"
 	"testing"
 
+	"github.com/chromedp/cdproto/emulation"
 	"go.mau.fi/whatsmeow/proto/waE2E"
 	"google.golang.org/protobuf/proto"
 
@@ -46,9 +47,7 @@ func grainy(t *testing.T) []byte {
 // A chat with pictures loads small ones: on a phone it takes less than half a megabyte, where the files alone have two. A
 // video and a link have a picture, GIFs play unless less motion is preferred, and a picture that is opened is the
 // file itself.
-func TestConsole_ChatsLoadSmallPictures(t *testing.T) {
-	t.Parallel()
-	v := Visit(t)
+func chatsLoadSmallPictures(t *testing.T, v Visited) {
 	picture := grainy(t)
 	for i := range 8 {
 		file := simnet.Media{Data: picture, Mimetype: "image/jpeg", Caption: fmt.Sprintf("picture %d", i), Width: 1600, Height: 1200}
@@ -63,6 +62,7 @@ func TestConsole_ChatsLoadSmallPictures(t *testing.T) {
 	v.Bridge.Post(Path("/api/chats/%s/read", v.Ben.PN()), Object{}).Want(200)
 	gif := simnet.Media{Data: Must(os.ReadFile("../../../media/testdata/formats/clip.webm"))(t), Mimetype: "video/webm", GIF: true, Width: 320, Height: 240, Thumbnail: small}
 	Must(v.Anna.SendVideo(Within(t), v.Owner.PN(), gif))(t)
+	CallBrowser(v.Browser, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{}) // with motion
 	v.OpenChat(v.Anna.PN())
 	v.WaitFor(`document.querySelector("[data-gif].playing")?.currentTime > 0`)
 	v.Resize(390, 844, false) // and without motion
@@ -86,38 +86,35 @@ func TestConsole_ChatsLoadSmallPictures(t *testing.T) {
 	v.WaitFor(`document.querySelector("#viewer .shown img").naturalWidth === 1600`)
 	v.Open("/console/chats/" + bridge.JID(v.Ben.PN().String()).Escaped() + "/media")
 	v.WaitFor(`document.querySelectorAll(".tile-view img").length === 9 && [...document.querySelectorAll(".tile-view img")].slice(0, 6).every(one => one.complete && one.naturalWidth && one.naturalWidth <= 320)`)
-	v.WantNoFaults()
 }
 
 // An album shows four pictures, and the others once it is asked for them. Each has its menu, and is answered alone.
-func TestConsole_AlbumsShowFourAndTheRest(t *testing.T) {
-	OneAtBothSizes(t, func(t *testing.T, v Visited) {
-		album := Must(v.Ben.SendAlbum(Within(t), v.Owner.PN(), 9, 0))(t)
-		var last string
-		for i := range 9 {
-			picture := simnet.Media{Data: Photo(t, 300, 200+20*i), Mimetype: "image/jpeg", Width: 300, Height: uint32(200 + 20*i)}
-			last = Must(v.Ben.SendImage(Within(t), v.Owner.PN(), picture, simnet.InAlbum(album)))(t)
-		}
-		v.WantStored(v.Ben, last)
-		v.OpenChat(v.Ben.PN())
-		v.WaitFor(`document.querySelectorAll(".album-part").length === 9 && ` + areSeen)
-		shown := `[...document.querySelectorAll(".album-part")].filter(one => one.checkVisibility()).length`
-		if n := Evaluate[int](v.Browser, shown); n != 4 || v.Text(".more-parts") != "+5" {
-			t.Errorf("%d pictures and %q are shown", n, v.Text(".more-parts"))
-		}
-		v.WantSeen(".more-parts")
-		v.WantInside("an album", ".album *:not(.vh, svg *)")
-		shoot(v.Browser, fmt.Sprintf("album-%d", Evaluate[int](v.Browser, "innerWidth")))
-		v.ClickOn(".more-parts")
-		v.WaitFor(shown + ` === 9`)
-		part := fmt.Sprintf(`.album-part[data-id=%q]`, last)
-		v.ClickOn(part + " .msg-menu")
-		v.WaitFor(`document.querySelector("#message-menu[open] [data-reply]")`)
-		v.WantSeen(`#message-menu [href$="?save"]`)
-		shoot(v.Browser, fmt.Sprintf("album-menu-%d", Evaluate[int](v.Browser, "innerWidth")))
-		v.ClickOn("#message-menu [data-reply]")
-		v.WaitFor(`!document.querySelector("#replying").hidden && document.querySelector(".say").elements.reply.value === ` + JsString(last))
-		v.Open("/console/chats/" + bridge.JID(v.Ben.PN().String()).Escaped() + "?at=" + last)
-		v.WaitFor(`document.querySelector(".album-part.found")?.checkVisibility()`)
-	})
+func albumsShowFourAndTheRest(t *testing.T, v Visited) {
+	album := Must(v.Ben.SendAlbum(Within(t), v.Owner.PN(), 9, 0))(t)
+	var last string
+	for i := range 9 {
+		picture := simnet.Media{Data: Photo(t, 300, 200+20*i), Mimetype: "image/jpeg", Width: 300, Height: uint32(200 + 20*i)}
+		last = Must(v.Ben.SendImage(Within(t), v.Owner.PN(), picture, simnet.InAlbum(album)))(t)
+	}
+	v.WantStored(v.Ben, last)
+	v.OpenChat(v.Ben.PN())
+	v.WaitFor(`document.querySelectorAll(".album-part").length === 9 && ` + areSeen)
+	shown := `[...document.querySelectorAll(".album-part")].filter(one => one.checkVisibility()).length`
+	if n := Evaluate[int](v.Browser, shown); n != 4 || v.Text(".more-parts") != "+5" {
+		t.Errorf("%d pictures and %q are shown", n, v.Text(".more-parts"))
+	}
+	v.WantSeen(".more-parts")
+	v.WantInside("an album", ".album *:not(.vh, svg *)")
+	shoot(v.Browser, fmt.Sprintf("album-%d", Evaluate[int](v.Browser, "innerWidth")))
+	v.ClickOn(".more-parts")
+	v.WaitFor(shown + ` === 9`)
+	part := fmt.Sprintf(`.album-part[data-id=%q]`, last)
+	v.ClickOn(part + " .msg-menu")
+	v.WaitFor(`document.querySelector("#message-menu[open] [data-reply]")`)
+	v.WantSeen(`#message-menu [href$="?save"]`)
+	shoot(v.Browser, fmt.Sprintf("album-menu-%d", Evaluate[int](v.Browser, "innerWidth")))
+	v.ClickOn("#message-menu [data-reply]")
+	v.WaitFor(`!document.querySelector("#replying").hidden && document.querySelector(".say").elements.reply.value === ` + JsString(last))
+	v.Open("/console/chats/" + bridge.JID(v.Ben.PN().String()).Escaped() + "?at=" + last)
+	v.WaitFor(`document.querySelector(".album-part.found")?.checkVisibility()`)
 }

@@ -42,9 +42,7 @@ func wantPlace(b *Browser, what, id string, below float64) {
 // Older messages come while one scrolls up, and move nothing that is read; those from before the oldest stored one come
 // from the phone. After a look at
 // the gallery, the page about the person or another chat, one reads on where one was.
-func TestConsole_ThePlaceInAChatIsKept(t *testing.T) {
-	t.Parallel()
-	v := Visit(t, "HISTORY_IMPORT=recent")
+func thePlaceInAChatIsKept(t *testing.T, v Visited) {
 	began := time.Now().Add(-time.Hour)
 	for i := range 130 {
 		Say(t, v.Ben, v.Owner.PN(), fmt.Sprintf("line %d.", i), simnet.At(began.Add(time.Duration(i)*time.Second)))
@@ -158,9 +156,8 @@ func loadsFromThePhone(t *testing.T, v Visited) {
 // On a desk emoji are put where the cursor is, found by their names, and what is unread is
 // marked as read beside the line. On a phone a finger that rests on a chat in the list opens
 // its menu, and one that taps opens the chat. A message's menu says what its marks say.
-func TestConsole_AChatOnADeskAndByFingers(t *testing.T) {
-	t.Parallel()
-	v := Chatting(t, 1280)
+func aChatOnADeskAndByFingers(t *testing.T, v Visited) {
+	v.Chats()
 	t.Run("desk", func(t *testing.T) {
 		v.Browser.T = t
 		v.ClickOn(".unread-line button")

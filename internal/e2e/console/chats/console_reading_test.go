@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp/kb"
 	"go.mau.fi/whatsmeow/types"
 
@@ -28,13 +27,10 @@ const countReads = `(real => {
 	};
 })(fetch)`
 
-// TestConsole_MarksChatsAsRead marks the open chat by a key and by its menu, and, once that is switched on, while it is
+// marksChatsAsRead marks the open chat by a key and by its menu, and, once that is switched on, while it is
 // read: once for each new message, if the newest one is in view on a page in front. All chats are marked from the list.
-func TestConsole_MarksChatsAsRead(t *testing.T) {
-	t.Parallel()
-	v := Visit(t)
-	CallBrowser(v.Browser, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: countReads})
-	v.Resize(1280, 800, false)
+func marksChatsAsRead(t *testing.T, v Visited) {
+	onEachPage(t, v, countReads)
 	say := func(text string) simnet.MessageID {
 		t.Helper()
 		id := Say(t, v.Ben, v.Owner.PN(), text)
@@ -117,7 +113,6 @@ func TestConsole_MarksChatsAsRead(t *testing.T) {
 	v.WaitFor("!" + isUnread)
 	wantReads(6)
 	marksAll(t, v)
-	v.WantNoFaults()
 }
 
 // marksAll marks all unread chats after a question, one after the other, and stops when it is told to.

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"bridged/internal/bridge"
-	"bridged/internal/client"
 	"bridged/internal/demo"
 	. "bridged/internal/e2e/harness"
 	. "bridged/internal/e2e/harness/browser"
@@ -26,9 +25,7 @@ func middleOf(b *Browser, selector string) float64 {
 
 // Pictures have their place before they are loaded: the line above the unread messages, and a message that was
 // searched for, stay in the middle of the window while pictures arrive around them.
-func TestConsole_PicturesThatArriveLateMoveNothing(t *testing.T) {
-	t.Parallel()
-	v := Visit(t)
+func picturesThatArriveLateMoveNothing(t *testing.T, v Visited) {
 	began := time.Now().Add(-time.Hour)
 	at := func(i int) simnet.SendOption { return simnet.At(began.Add(time.Duration(i) * time.Second)) }
 	picture := func(i int, width, height uint32, declared bool) {
@@ -72,17 +69,10 @@ func TestConsole_PicturesThatArriveLateMoveNothing(t *testing.T) {
 			}
 		}
 	}
-	v.WantNoFaults()
 }
 
 // On a phone the list of chats is where it was after a look at a chat.
-func TestConsoleChats_TheListKeepsItsPlaceOnAPhone(t *testing.T) {
-	t.Parallel()
-	v := Visit(t)
-	for i := range 30 {
-		export := client.ChatExport{Chat: fmt.Sprintf("Friends %d", i), Timezone: "UTC"}
-		Must(v.Bridge.API.ImportChat(Within(t), export, strings.NewReader(fmt.Sprintf("24.12.25, 18:%02d - Olga: hello\n", i))))(t)
-	}
+func theListKeepsItsPlaceOnAPhone(t *testing.T, v Visited) {
 	v.Resize(390, 844, false)
 	v.Open("/console/chats")
 	v.WaitFor(`document.readyState === "complete" && document.querySelectorAll(".chat-list .chat-row").length === 30`)
@@ -92,13 +82,10 @@ func TestConsoleChats_TheListKeepsItsPlaceOnAPhone(t *testing.T) {
 	v.Do(Loads("#messages"))
 	v.ClickOn(".chat-head .back")
 	v.WaitFor(`document.readyState === "complete" && Math.abs(document.querySelector("#chats")?.scrollTop - 700) < 2`)
-	v.WantNoFaults()
 }
 
 // A long message opens downwards, and one that was searched for is open at the searched word, which is marked.
-func TestConsole_LongMessagesOpenWhereTheyAreRead(t *testing.T) {
-	t.Parallel()
-	v := Visit(t)
+func longMessagesOpenWhereTheyAreRead(t *testing.T, v Visited) {
 	for i := range 20 {
 		Say(t, v.Ben, v.Owner.PN(), fmt.Sprintf("line %d.", i))
 	}
@@ -128,5 +115,4 @@ func TestConsole_LongMessagesOpenWhereTheyAreRead(t *testing.T) {
 			t.Errorf("at %d the searched word is %.2f of the height off the middle", width, off)
 		}
 	}
-	v.WantNoFaults()
 }

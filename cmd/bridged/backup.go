@@ -93,7 +93,7 @@ func (a *app) newBackups(c config.Config) *backup.Schedule {
 		Dir:    c.BackupDir, At: c.BackupAt.Duration(), Retain: c.BackupKeep, Zone: time.Local, Now: a.store.Clock().Now,
 		Failed: func(ctx context.Context, night string, f bridge.BackupFailure) {
 			if err := a.store.LogBackupFailure(ctx, night, f); err != nil {
-				a.log.Error().Err(err).Msg("the failure of a backup is not in the log of events")
+				a.log.Error().Err(err).Msg("cannot store the failure of a backup in the log of events")
 			}
 		},
 		Log: a.log,

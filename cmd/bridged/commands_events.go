@@ -19,7 +19,7 @@ func (e *environment) eventsCommand() *cobra.Command {
 	})
 	flags := c.Flags()
 	flags.StringVar(&q.Chat, "chat", "", eventsOfChat)
-	flags.StringSliceVar(&q.Types, "types", nil, "The `TYPES` of events, with commas between; by default all")
+	flags.StringSliceVar(&q.Types, "types", nil, "The `TYPES` of events, separated by commas; by default all")
 	offer(flags, "types", bridge.EventTypes())
 	flags.StringVar(&q.Since, "since", "", "From this `TIME` on: a duration before now (90m, 3d), a date (2026-11-21, '2026-11-21 08:15'), or after an event's number. By default from the start of the log")
 	addDuration(flags, &q.Wait, "wait", "Wait this `DURATION`, such as 60s, for the first event if there is none")

@@ -26,7 +26,7 @@ func (e *environment) webhooksCommand() *cobra.Command {
 
 // addWebhookSettings adds the flags that new and existing webhooks have.
 func addWebhookSettings(flags *pflag.FlagSet, w *shell.WebhookSettings) {
-	addList(flags, &w.Types, "types", "The `TYPES` of events, with commas between; all for every type")
+	addList(flags, &w.Types, "types", "The `TYPES` of events, separated by commas; all for every type")
 	offer(flags, "types", append(bridge.EventTypes(), "all"))
 	addRepeated(flags, &w.Chats, "chat", "Only events of this `CHAT`, or of all; may be repeated")
 	addRepeated(flags, &w.ExcludeChats, "exclude-chat", "No events of this `CHAT`, or none excludes no chat; may be repeated")

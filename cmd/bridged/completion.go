@@ -50,7 +50,7 @@ func (e completer) complete(c *cobra.Command) {
 		value, _ := pflag.UnquoteUsage(flag)
 		err := c.RegisterFlagCompletionFunc(flag.Name, func(c *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 			if values := flag.Annotations[choices]; values != nil {
-				return startingWith(values, strings.Contains(flag.Usage, "with commas between"), typed), cobra.ShellCompDirectiveNoFileComp
+				return startingWith(values, strings.Contains(flag.Usage, "separated by commas"), typed), cobra.ShellCompDirectiveNoFileComp
 			}
 			return e.offered(c, strings.ToLower(value), typed)
 		})

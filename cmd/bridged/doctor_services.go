@@ -54,7 +54,7 @@ func headOnce(req *http.Request, statuses ...int) error {
 	transport := &http.Transport{DisableKeepAlives: true}
 	client := http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	resp, err := client.Do(req)
-	if failed, is := errors.AsType[*url.Error](err); is {
+	if failed, ok := errors.AsType[*url.Error](err); ok {
 		return failed.Err // the finding names the address
 	}
 	if err != nil {

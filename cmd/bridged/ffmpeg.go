@@ -14,7 +14,7 @@ import (
 	"bridged/internal/transcode"
 )
 
-// newConverter returns the converter of audio and video, or nil without ffmpeg.
+// newConverter returns the converter of audio and video, or nil if ffmpeg was not found.
 func newConverter(c config.Config) (*transcode.Converter, error) {
 	if c.FFmpegPath == "" {
 		return nil, nil
@@ -26,16 +26,17 @@ func newConverter(c config.Config) (*transcode.Converter, error) {
 	return transcode.New(transcode.Options{Program: c.FFmpegPath, MaxBytes: int64(c.MediaMaxBytes), Limited: []string{program, becomeFFmpeg}}), nil
 }
 
+// becomeFFmpeg is the name of a hidden command, which transcode.Converter runs instead of ffmpeg itself.
 const becomeFFmpeg = "become-ffmpeg"
 
-// becomeFFmpegCommand is the process that a transcode.Converter starts.
+// becomeFFmpegCommand limits the resources of its process and then executes ffmpeg in it.
 func (e *environment) becomeFFmpegCommand() *cobra.Command {
 	c := withoutEnvFile(e.newCommand(becomeFFmpeg, "Limit the resources of this process and replace it with ffmpeg.", transcode.Become))
 	c.DisableFlagParsing, c.Args = true, cobra.ArbitraryArgs
 	return c
 }
 
-// ffmpegCheck returns the check whether audio and video can be converted.
+// ffmpegCheck returns a check that reports whether ffmpeg runs and has the codecs that bridged uses.
 func ffmpegCheck(c config.Config) doctor.Check {
 	return doctor.Check{Name: "ffmpeg", Look: func(ctx context.Context) []doctor.Finding {
 		if c.FFmpegPath == "" {

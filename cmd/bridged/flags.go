@@ -106,7 +106,7 @@ func addText(flags *pflag.FlagSet, set **string, name, help string) {
 	})
 }
 
-// addList adds a flag for values with commas between. set stays nil without it.
+// addList adds a flag for values separated by commas. set stays nil without it.
 func addList(flags *pflag.FlagSet, set **[]string, name, help string) {
 	flags.Func(name, help, func(value string) error {
 		*set = new(strings.Split(value, ","))

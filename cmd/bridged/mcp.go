@@ -50,15 +50,15 @@ func (a *app) newOAuth(c config.Config, router *api.Handler) *oauth.Server {
 	if !c.MCPOAuth {
 		return nil
 	}
-	guard := urlguard.New(urlguard.Options{Timeout: documentTime, UserAgent: userAgent(), MaxConcurrent: 2, AllowPrefixes: c.FetchAllow})
+	guard := urlguard.New(urlguard.Options{Timeout: documentTimeout, UserAgent: userAgent(), MaxConcurrent: 2, AllowPrefixes: c.FetchAllow})
 	return oauth.New(oauth.Options{
 		Store: a.store, Tokens: router.Tokens(), Operator: client.InProcess(router, c.Token), Fetch: guard.Fetch,
 		Public: c.OAuthURLs, BasePath: c.BasePath, Path: mcp.Path, Send: c.MCP == config.MCPSend && c.EnableSend, Log: a.log,
 	})
 }
 
-// documentTime limits how long fetching the document about an OAuth client takes, with a person waiting.
-const documentTime = 5 * time.Second
+// documentTimeout limits how long fetching the document about an OAuth client takes, with a person waiting.
+const documentTimeout = 5 * time.Second
 
 const documentText = "document-text"
 

@@ -236,7 +236,7 @@ func (e *environment) contactsCommand() *cobra.Command {
 	})
 	c.Flags().BoolVar(&q.Saved, "saved", false, "Only people in the address book")
 	c.Flags().BoolVar(&q.Blocked, "blocked", false, "Only people whom the account blocks")
-	c.Flags().StringSliceVar(&numbers, "check", nil, "Ask whether these `NUMBERS`, with commas between, are on WhatsApp, and fail if one is not")
+	c.Flags().StringSliceVar(&numbers, "check", nil, "Ask whether these `NUMBERS`, separated by commas, are on WhatsApp, and fail if one is not")
 	addLimit(c.Flags(), &q.Limit, 50)
 	return example(c, "bridged contacts grace", `bridged contacts --check "+1 555 765-4321"`)
 }
@@ -271,7 +271,7 @@ func (e *environment) tailCommand() *cobra.Command {
 		return err
 	})
 	c.Flags().StringVar(&q.Chat, "chat", "", eventsOfChat)
-	c.Flags().StringSliceVar(&q.Types, "types", []string{string(bridge.EventMessageCreated)}, "The `TYPES` of events, with commas between; all for every type")
+	c.Flags().StringSliceVar(&q.Types, "types", []string{string(bridge.EventMessageCreated)}, "The `TYPES` of events, separated by commas; all for every type")
 	offer(c.Flags(), "types", append(bridge.EventTypes(), "all"))
 	c.Flags().StringVar(&q.Since, "since", "", "From this `TIME` on: a duration before now (90m, 3d), a date (2026-11-21, '2026-11-21 08:15'), or after an event's number; 0 prints the whole log. By default from now on")
 	return example(c, "bridged tail --types all --since 1h")

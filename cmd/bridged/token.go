@@ -48,9 +48,9 @@ func (e *environment) createTokenCommand() *cobra.Command {
 		}
 		return shell.Printf(e.stdout, "%s\n", made.Secret)
 	})
-	c.Flags().StringSliceVar(&scopes, "scopes", nil, "The `SCOPES` of the token, with commas between: read, send, manage")
+	c.Flags().StringSliceVar(&scopes, "scopes", nil, "The `SCOPES` of the token, separated by commas: read, send, manage")
 	offer(c.Flags(), "scopes", bridge.Scopes())
-	c.Flags().StringSliceVar(&chats, "chats", nil, "The `JIDS` of its chats, with commas between; all by default")
+	c.Flags().StringSliceVar(&chats, "chats", nil, "The `JIDS` of its chats, separated by commas; all by default")
 	addDuration(c.Flags(), &expires, "expires", "The `DURATION` after which it expires, such as 30d; never by default")
 	addJSON(c.Flags(), &asJSON)
 	required(c, "scopes")

@@ -41,7 +41,7 @@ func receiveHook(in *input) (any, error) {
 		problem = e.Msg
 	}
 	if noteErr := in.noteDelivery(context.WithoutCancel(in.ctx()), *hook, problem); noteErr != nil {
-		hlog.FromRequest(in.r).Warn().Err(noteErr).Msg("delivery of a hook not noted")
+		hlog.FromRequest(in.r).Warn().Err(noteErr).Msg("cannot store a delivery of a hook")
 	}
 	return answer, forSenders(err)
 }

@@ -498,7 +498,7 @@ func TestImport_IsUndoneByItsOwn(t *testing.T) {
 	var made madeToken
 	maker.Post("/api/tokens", `{"name":"made","scopes":["manage"]}`).Want(http.StatusCreated).Decode(&made)
 	other := s.as(s.token(`{"name":"other","scopes":["read","manage"]}`))
-	for name, is := range map[string]struct {
+	for name, test := range map[string]struct {
 		by     *server
 		status int
 		code   bridge.Code
@@ -512,12 +512,12 @@ func TestImport_IsUndoneByItsOwn(t *testing.T) {
 	} {
 		var got bridge.Import
 		s.as(made).Do(http.MethodPost, "/api/imports", body, "Content-Type", contentType).Want(http.StatusOK).Decode(&got)
-		answer := is.by.Do(http.MethodDelete, "/api/imports/"+got.ID, "").Want(is.status)
-		if is.status != http.StatusOK && answer.Code() != string(is.code) {
+		answer := test.by.Do(http.MethodDelete, "/api/imports/"+got.ID, "").Want(test.status)
+		if test.status != http.StatusOK && answer.Code() != string(test.code) {
 			t.Errorf("%s: %s", name, answer.Body)
 		}
 		s.Get("/api/imports/" + got.ID).Want(http.StatusOK).Decode(&got)
-		if isUndone := got.State == bridge.ImportUndone; isUndone != (is.status == http.StatusOK) {
+		if isUndone := got.State == bridge.ImportUndone; isUndone != (test.status == http.StatusOK) {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}

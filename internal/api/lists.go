@@ -124,7 +124,7 @@ func (q *input) writeList(piece []byte) (reads bool) {
 	if err == nil {
 		return true
 	}
-	hlog.FromRequest(q.r).Debug().Err(err).Msg("answer not read")
+	hlog.FromRequest(q.r).Debug().Err(err).Msg("the caller stopped reading the answer")
 	if errors.Is(err, intake.ErrTooSlow) {
 		panic(http.ErrAbortHandler)
 	}
@@ -133,7 +133,7 @@ func (q *input) writeList(piece []byte) (reads bool) {
 
 // encodeItem appends an element of a list to the buffer that the encoder writes to.
 func encodeItem(encoder *json.Encoder, buffer *bytes.Buffer, item any) error {
-	if m, is := item.(*bridge.Message); is {
+	if m, ok := item.(*bridge.Message); ok {
 		encoded, err := answer.AppendMessage(buffer.AvailableBuffer(), m)
 		buffer.Write(encoded)
 		return err

@@ -43,7 +43,7 @@ func downloadMedia(in *input) (any, error) {
 // closed closes a file that was sent.
 func (q *input) closed(file io.Closer) {
 	if err := file.Close(); err != nil {
-		hlog.FromRequest(q.r).Warn().Err(err).Msg("file not closed")
+		hlog.FromRequest(q.r).Warn().Err(err).Msg("cannot close a file")
 	}
 }
 

@@ -19,9 +19,9 @@ import (
 )
 
 const (
-	// deliveryTime bounds a send without fetching and converting a file: three minutes, and fifteen
-	// for the upload. The account's own limits are shorter and explain more.
-	deliveryTime = 18 * time.Minute
+	// deliveryTimeout limits a send, without fetching and converting its file: three minutes, and fifteen
+	// more for the upload. The account has shorter limits, whose errors explain more.
+	deliveryTimeout = 18 * time.Minute
 	// maxKey limits the length of an Idempotency-Key.
 	maxKey = 255
 )
@@ -31,11 +31,11 @@ type action struct {
 	chat bridge.JID // the caller must be allowed to see it; "" for none
 	// replay returns the answer of an earlier call with the same key; nil if that call had none,
 	// and do continues it.
-	replay func(ctx context.Context, earlier bridge.SendKey) (answer any, err error)
-	lookUp func(ctx context.Context) error // finds the stored things that the call names; may be nil
-	do     func(ctx context.Context, key *bridge.SendKey) (answer any, err error)
-	later  bool          // it needs no connection now
-	time   time.Duration // limits it; 0 for the time of a send
+	replay  func(ctx context.Context, earlier bridge.SendKey) (answer any, err error)
+	lookUp  func(ctx context.Context) error // finds the stored things that the call names; may be nil
+	do      func(ctx context.Context, key *bridge.SendKey) (answer any, err error)
+	later   bool          // it needs no connection now
+	timeout time.Duration // 0 for sendTimeout
 
 	// For the error if the network does not confirm the action.
 	noun, outcome, remedy string
@@ -93,7 +93,7 @@ var errStopping = errors.New("the service is stopping")
 
 // run runs an action, which outlives its caller, because it cannot be undone.
 func run(in *input, key *bridge.SendKey, a action) (any, error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(in.ctx()), cmp.Or(a.time, in.sendTime))
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(in.ctx()), cmp.Or(a.timeout, in.sendTimeout))
 	defer cancel()
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -263,7 +263,7 @@ func (s *server) beginRequest(ctx context.Context, key *bridge.SendKey, b attemp
 	}
 	// The caller gets the outcome even if it cannot be stored; a repeat would act again.
 	if err := s.Store.Save(ctx, b.KeyedRequest); err != nil {
-		s.Log.Error().Err(err).Msg("the outcome of a change was not stored")
+		s.Log.Error().Err(err).Msg("cannot store the outcome of a change")
 	}
 	return answer, err
 }

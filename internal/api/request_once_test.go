@@ -14,10 +14,10 @@ import (
 // again reports whether a call was told that an earlier try may have made its
 // change.
 func again(call any) bool {
-	if revoked, is := call.(revokeCall); is {
+	if revoked, ok := call.(revokeCall); ok {
 		return revoked.Before != ""
 	}
-	if picture, is := call.(pictureCall); is {
+	if picture, ok := call.(pictureCall); ok {
 		return picture.Before != nil
 	}
 	field := reflect.ValueOf(call).FieldByName("Again")

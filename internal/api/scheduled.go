@@ -20,7 +20,7 @@ func (q *input) sendAt(value string) *bridge.Time {
 // one, whatever has happened to the message since.
 func scheduleUnder(in *input, key *bridge.SendKey, d draft) (any, error) {
 	return once(in, key, action{
-		chat: d.To, later: true, time: d.time,
+		chat: d.To, later: true, timeout: d.timeout,
 		noun: "message", outcome: "may be scheduled", remedy: "look at GET /api/scheduled before you repeat the call, and use an Idempotency-Key next time",
 		replay: func(_ context.Context, earlier bridge.SendKey) (any, error) {
 			return in.answerScheduled(bridge.Scheduled{ID: earlier.MsgID, Chat: earlier.Chat, CreatedAt: earlier.At, SendAt: *d.sendAt}, d.items), nil

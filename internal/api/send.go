@@ -19,13 +19,13 @@ type draft struct {
 	quote  reference                                             // the stored message to quote; zero for none
 	lookUp func(context.Context, *draft) (bridge.Content, error) // returns content that the request only refers to; may be nil
 	// file fetches or converts a file, or those of an album, once the account is open; nil if the content has none.
-	file   func(context.Context) (file bridge.Content, cleanup func(), err error)
-	linked bool             // fetch the preview of a link in the text
-	about  *changed         // the stored message that it changes; nil for a new message
-	again  *bridge.Message  // stored by an earlier call, and perhaps not sent
-	sendAt *bridge.Time     // when it is sent; nil for now
-	items  []album.SentItem // in the answer, if it is scheduled; nil for none
-	time   time.Duration    // as in [action]
+	file    func(context.Context) (file bridge.Content, cleanup func(), err error)
+	linked  bool             // fetch the preview of a link in the text
+	about   *changed         // the stored message that it changes; nil for a new message
+	again   *bridge.Message  // stored by an earlier call, and perhaps not sent
+	sendAt  *bridge.Time     // when it is sent; nil for now
+	items   []album.SentItem // in the answer, if it is scheduled; nil for none
+	timeout time.Duration    // as in [action]
 }
 
 // reference names a stored message.

@@ -28,7 +28,7 @@ func sendAlbum(in *input) (any, error) {
 	ended := func() error { return callers.Ended(in.r) }
 	key, items := sendKey(in, identity), req.Files(in.Preparer, ended)
 	if d.sendAt != nil {
-		d.items, d.time = []album.SentItem{}, bridge.AlbumTime
+		d.items, d.timeout = []album.SentItem{}, bridge.AlbumTimeout
 		d.file = func(ctx context.Context) (bridge.Content, func(), error) {
 			return album.Prepare(ctx, items, func(bytes int64) error { return in.Schedule.CheckQuota(ctx, in.caller(), bytes) })
 		}
@@ -36,7 +36,7 @@ func sendAlbum(in *input) (any, error) {
 	}
 	var earlier []bridge.Message // stored by an earlier call, which has not sent all
 	return once(in, key, action{
-		chat: d.To, time: bridge.AlbumTime,
+		chat: d.To, timeout: bridge.AlbumTimeout,
 		noun: "album", outcome: "may still arrive", remedy: remedyFor(in, nil),
 		replay: func(ctx context.Context, key bridge.SendKey) (answer any, err error) {
 			stored, err := in.Store.Album(ctx, key.Chat, key.MsgID)

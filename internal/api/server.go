@@ -153,14 +153,14 @@ type Options struct {
 // server holds the state that the handlers share. They reach it through their [input].
 type server struct {
 	Options
-	tokens     *callers.Tokens
-	hooks      callers.Things[bridge.Hook]
-	webhooks   callers.Things[bridge.Webhook]
-	templates  *hooks.Renderer
-	deliveries callers.Limiters // by hook
-	previews   callers.Limiters // by token tree
-	started    bridge.Time
-	sendTime   time.Duration // bounds a send with all its steps
+	tokens      *callers.Tokens
+	hooks       callers.Things[bridge.Hook]
+	webhooks    callers.Things[bridge.Webhook]
+	templates   *hooks.Renderer
+	deliveries  callers.Limiters // by hook
+	previews    callers.Limiters // by token tree
+	started     bridge.Time
+	sendTimeout time.Duration // bounds a send with all its steps
 
 	bodies  front.Bodies
 	lists   front.Answers
@@ -245,14 +245,14 @@ func New(o Options) *Handler {
 		templates:  hooks.NewRenderer(),
 		deliveries: callers.Limiters{PerMinute: 60, Burst: 60, Refusal: "a hook takes 60 deliveries a minute; try again a little later"},
 		// With the second that a template may take that is a third of a processor.
-		previews: callers.Limiters{PerMinute: 20, Burst: 30, Refusal: "templates can be tried 20 times a minute; try again a little later"},
-		started:  bridge.At(o.Now()),
-		sendTime: 2*o.FetchTimeout + media.ConvertTime + deliveryTime,
-		bodies:   front.NewBodies(),
-		lists:    lists,
-		exports:  export.NewSlots(),
-		log:      stream.Log{Store: o.Store, Lists: lists, Live: o.Live, Open: collected.Streams, Stopping: o.Streams},
-		metrics:  collected,
+		previews:    callers.Limiters{PerMinute: 20, Burst: 30, Refusal: "templates can be tried 20 times a minute; try again a little later"},
+		started:     bridge.At(o.Now()),
+		sendTimeout: 2*o.FetchTimeout + media.ConvertTimeout + deliveryTimeout,
+		bodies:      front.NewBodies(),
+		lists:       lists,
+		exports:     export.NewSlots(),
+		log:         stream.Log{Store: o.Store, Lists: lists, Live: o.Live, Open: collected.Streams, Stopping: o.Streams},
+		metrics:     collected,
 
 		document: openapi.New(o.Document, o.Build.Version, o.BasePath, o.WithoutPages),
 	}

@@ -87,7 +87,7 @@ type naming struct {
 func namings(sent []bridge.Outgoing) (all []naming) {
 	for _, out := range sent {
 		n := naming{out.To, out.Mentions, out.Unseen}
-		if edit, is := out.Content.(bridge.TextEdit); is {
+		if edit, ok := out.Content.(bridge.TextEdit); ok {
 			n = naming{out.To, edit.Mentions, edit.Unseen}
 		}
 		all = append(all, n)

@@ -199,7 +199,7 @@ func TestRestore_KilledAtEachStep(t *testing.T) {
 			cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestRestore_KilledAtEachStep$")
 			cmd.Env = append(os.Environ(), "RESTORE_KILLED_AT="+step, "RESTORE_FROM="+path, "RESTORE_TO="+d.path)
 			out, err := cmd.CombinedOutput()
-			if exit, is := errors.AsType[*exec.ExitError](err); !is || exit.Exited() {
+			if exit, ok := errors.AsType[*exec.ExitError](err); !ok || exit.Exited() {
 				t.Fatalf("the process was not killed: %v\n%s", err, out)
 			}
 			want := []string{"one", "two"}

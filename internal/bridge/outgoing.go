@@ -90,9 +90,9 @@ type File struct {
 
 // The numbers of pictures and videos in an album to send, and the time within which it is sent.
 const (
-	MinAlbum  = 2
-	MaxAlbum  = 30
-	AlbumTime = time.Hour
+	MinAlbum     = 2
+	MaxAlbum     = 30
+	AlbumTimeout = time.Hour
 )
 
 // AlbumFiles are the prepared pictures and videos of an album that is sent later.

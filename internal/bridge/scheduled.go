@@ -297,23 +297,23 @@ type ScheduledUse struct {
 	Bytes, CreatedBytes, TreeBytes int64
 }
 
-// Admits refuses another message of some bytes by a token if the quota does not allow it. The use must not
-// contain that message.
+// Admits returns an error if another message of a token, whose files have some bytes, would exceed the quota. use must
+// not contain that message.
 func (q ScheduledQuota) Admits(use ScheduledUse, token, bytes int64) error {
 	const remedy = "cancel some, or wait until some are sent"
 	switch {
 	case use.Count >= q.Count:
-		return Invalid("%d messages are scheduled already, which is the most: %s", q.Count, remedy)
+		return Invalid("%d messages are scheduled already, which is the limit: %s", q.Count, remedy)
 	case use.Bytes+bytes > q.Bytes:
 		return Invalid("the files of scheduled messages would take more than %d MB: %s", q.Bytes>>20, remedy)
 	case token == 0:
 		return nil
 	case use.TreeCount >= q.TreeCount:
-		return Invalid("%d scheduled messages are the most of one token, with the tokens that it made: %s", q.TreeCount, remedy)
+		return Invalid("a token and the tokens that it created can schedule %d messages: %s", q.TreeCount, remedy)
 	case use.TreeBytes+bytes > q.TreeBytes:
 		return Invalid("the files of this token's scheduled messages would take more than %d MB: %s", q.TreeBytes>>20, remedy)
 	case use.CreatedCount >= q.CreatedCount:
-		return Invalid("%d scheduled messages are the most of all tokens together: %s", q.CreatedCount, remedy)
+		return Invalid("all tokens together can schedule %d messages: %s", q.CreatedCount, remedy)
 	case use.CreatedBytes+bytes > q.CreatedBytes:
 		return Invalid("the files of all tokens' scheduled messages would take more than %d MB: %s", q.CreatedBytes>>20, remedy)
 	}

@@ -35,11 +35,11 @@ type Token struct {
 	Hash       []byte  `json:"-"` // the SHA-256 of its secret
 	SecretEnds *Time   `json:"-"` // when an OAuth client has to renew the secret; nil for other tokens
 	Parent     int64   `json:"-"` // the token that made it; 0 is BRIDGE_TOKEN
-	Above      []int64 `json:"-"` // Parent and the tokens above it, without BRIDGE_TOKEN
+	Ancestors  []int64 `json:"-"` // Parent, its parent and so on, without BRIDGE_TOKEN
 
-	// Tree is the token tree: the id of the token, created by BRIDGE_TOKEN, that this one
-	// descends from or is. 0 is BRIDGE_TOKEN, and a negative number a hook that BRIDGE_TOKEN
-	// created. Limits per caller are limits per token tree.
+	// Tree identifies the token tree, to which quotas apply: it is the id of the tree's first
+	// token, which BRIDGE_TOKEN created. It is 0 for BRIDGE_TOKEN, and the hook's negative ID
+	// for a hook that BRIDGE_TOKEN created.
 	Tree int64 `json:"-"`
 }
 
@@ -69,10 +69,10 @@ const (
 
 // CalledBy is the caller that has sent a message or begun an import. It is stored with that, and outlives the token.
 type CalledBy struct {
-	Token    int64    `json:"-"` // its id; 0 for BRIDGE_TOKEN, and negative for the address of a hook
-	Above    []int64  `json:"-"` // as in [Token]
-	Name     string   `json:"name"`
-	Entrance Entrance `json:"through"`
+	Token     int64    `json:"-"` // its id; 0 for BRIDGE_TOKEN, and negative for the address of a hook
+	Ancestors []int64  `json:"-"` // as in [Token]
+	Name      string   `json:"name"`
+	Entrance  Entrance `json:"through"`
 
 	// These are only set in answers. Ended means that the token was revoked or has expired, or that the hook was removed.
 	TokenID *int64 `json:"tokenId"`
@@ -82,7 +82,7 @@ type CalledBy struct {
 
 // Through returns the token as a caller that has come through an entrance.
 func (t Token) Through(e Entrance) *CalledBy {
-	by := &CalledBy{Token: t.ID, Above: t.Above, Name: t.Name, Entrance: e}
+	by := &CalledBy{Token: t.ID, Ancestors: t.Ancestors, Name: t.Name, Entrance: e}
 	if t.ID == 0 {
 		by.Name = RootToken
 	}

@@ -56,7 +56,7 @@ func TestFormat_OneLineDecidesNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f, err := detectText(test.text, Options{})
 			got := []Order{f.order}
-			if ambiguous, is := errors.AsType[*Ambiguous](err); is {
+			if ambiguous, ok := errors.AsType[*Ambiguous](err); ok {
 				got, err = ambiguous.Orders, nil
 				if len(ambiguous.Examples) == 0 {
 					t.Error("without an example")
@@ -108,8 +108,8 @@ func checkDates(t *testing.T, text string, chat []exporttest.Say) {
 	t.Helper()
 	f, err := detectText(text, Options{})
 	orders := []Order{f.order}
-	switch ambiguous, is := errors.AsType[*Ambiguous](err); {
-	case is:
+	switch ambiguous, ok := errors.AsType[*Ambiguous](err); {
+	case ok:
 		orders = ambiguous.Orders
 	case bridge.CodeOf(err) == bridge.CodeUnknownDates:
 		return

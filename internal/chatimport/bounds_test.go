@@ -77,12 +77,12 @@ func TestImport_WhatWasDeletedDoesNotComeBackUnderAnUnknownName(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	minute := time.Date(2025, 1, 13, 10, 0, 0, 0, time.UTC)
-	for _, is := range []struct {
+	for _, message := range []struct {
 		id string
 		by bridge.JID
 	}{{"GONE", anna}, {"BENS", "15550100301@s.whatsapp.net"}} {
-		w.know(bridge.Message{Chat: openGroup, ID: is.id, SenderJID: is.by, MessageType: bridge.TypeText, Content: "secret", Timestamp: bridge.At(minute)})
-		w.know(bridge.Deletion{Chat: openGroup, Target: is.id, By: is.by, Timestamp: bridge.At(minute.Add(time.Hour))})
+		w.know(bridge.Message{Chat: openGroup, ID: message.id, SenderJID: message.by, MessageType: bridge.TypeText, Content: "secret", Timestamp: bridge.At(minute)})
+		w.know(bridge.Deletion{Chat: openGroup, Target: message.id, By: message.by, Timestamp: bridge.At(minute.Add(time.Hour))})
 	}
 	export := []byte("13.01.25, 10:00 - Somebody: secret\n13.01.25, 10:00 - Somebody: more\n13.01.25, 10:00 - Ben: mine\n13.01.25, 10:01 - Somebody: later\n")
 	for range 2 {

@@ -48,7 +48,7 @@ type Options struct {
 	Now  func() time.Time
 	// Progress is called when an import, which is not a dry run, or its undoing begins and ends, and after each
 	// hundredth of it; nil for never.
-	Progress func(chat bridge.JID, is bridge.ImportProgress)
+	Progress func(chat bridge.JID, imp bridge.ImportProgress)
 	Log      zerolog.Logger
 }
 
@@ -323,8 +323,8 @@ func sentence(err error) string {
 
 // datesError returns the error of ambiguous dates for callers.
 func datesError(err error) error {
-	ambiguous, is := errors.AsType[*chatexport.Ambiguous](err)
-	if !is {
+	ambiguous, ok := errors.AsType[*chatexport.Ambiguous](err)
+	if !ok {
 		return err
 	}
 	e := bridge.Fail(bridge.CodeAmbiguousDates, "the dates of the export can be read in more than one order, %s: say which with dateOrder", bridge.Join(ambiguous.Orders, " and "))

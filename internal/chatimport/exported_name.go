@@ -30,7 +30,7 @@ func (i *Importer) NameOf(ctx context.Context, chat, person bridge.JID) (string,
 			return "", err
 		}
 		placeholder, _ := r.placeholder(name)
-		if is := r.person(name, placeholder); is == person || is == "" && placeholder == person {
+		if found := r.person(name, placeholder); found == person || found == "" && placeholder == person {
 			return name, nil
 		}
 	}

@@ -35,17 +35,17 @@ type matcher struct {
 
 // match finds the stored message for each exported one: by the same sender, in the same minute, with the same file or text.
 func (m *matcher) match(ctx context.Context, messages []*match.Message) error {
-	for _, is := range messages {
-		is.TakesFile = is.SHA256 != nil
+	for _, message := range messages {
+		message.TakesFile = message.SHA256 != nil
 	}
 	if m.run.IsNew {
 		return nil
 	}
 	byMinute := make(map[int64][]*match.Message)
-	for _, is := range messages {
-		m.identify(is)
-		minute := is.Timestamp.Unix() / 60
-		byMinute[minute] = append(byMinute[minute], is)
+	for _, message := range messages {
+		m.identify(message)
+		minute := message.Timestamp.Unix() / 60
+		byMinute[minute] = append(byMinute[minute], message)
 	}
 	known := make([]bridge.JID, len(m.known))
 	for i, jid := range m.known {
@@ -54,24 +54,24 @@ func (m *matcher) match(ctx context.Context, messages []*match.Message) error {
 	return m.store.Minutes(ctx, m.run, maps.Keys(byMinute), func(at int64, stored iter.Seq[*store.ChatMessage]) error {
 		minute := match.Minute{Stored: m.candidates(stored), IsPartial: slices.Contains(m.run.PartialMinutes, at), Known: known, Now: m.now()}
 		err := minute.Match(ctx, byMinute[at])
-		for _, is := range byMinute[at] {
-			m.remember(is.Seq)
-			m.remember(is.Duplicate)
+		for _, message := range byMinute[at] {
+			m.remember(message.Seq)
+			m.remember(message.Duplicate)
 		}
 		return err
 	})
 }
 
 // identify sets the people of a message to their current JIDs, which change if a number turns out to belong to a LID.
-func (m *matcher) identify(is *match.Message) {
-	is.Sender = m.store.Canonical(is.SenderJID)
+func (m *matcher) identify(message *match.Message) {
+	message.Sender = m.store.Canonical(message.SenderJID)
 	var previous []bridge.JID
-	for _, jid := range is.Previous {
-		if jid = m.store.Canonical(jid); jid != is.Sender && jid != is.Placeholder {
+	for _, jid := range message.Previous {
+		if jid = m.store.Canonical(jid); jid != message.Sender && jid != message.Placeholder {
 			previous = append(previous, jid)
 		}
 	}
-	is.Previous = previous
+	message.Previous = previous
 }
 
 // candidates returns the stored messages of a minute that have not been found in the export, those from exports last.
@@ -107,12 +107,12 @@ func (m *matcher) remember(seq int64) {
 
 // attribute attributes the messages that are stored under a sender's placeholder to the person. It removes those that the
 // chat also has from the person.
-func (m *matcher) attribute(ctx context.Context, is sender) error {
-	if err := m.store.LearnName(ctx, m.run, is.placeholder, is.jid); err != nil {
+func (m *matcher) attribute(ctx context.Context, from sender) error {
+	if err := m.store.LearnName(ctx, m.run, from.placeholder, from.jid); err != nil {
 		return err
 	}
 	for {
-		minutes, err := m.store.MinutesUnder(ctx, m.run.Chat, is.placeholder)
+		minutes, err := m.store.MinutesUnder(ctx, m.run.Chat, from.placeholder)
 		if err != nil || len(minutes) == 0 {
 			return err
 		}
@@ -122,11 +122,11 @@ func (m *matcher) attribute(ctx context.Context, is sender) error {
 			var under []*match.Message
 			seqs := make(map[*match.Message]int64)
 			for _, stored := range m.candidates(messages) {
-				if stored.Sender != is.placeholder {
+				if stored.Sender != from.placeholder {
 					minute.Stored = append(minute.Stored, stored)
 					continue
 				}
-				message := stored.AsExported(is.jid, is.isMe)
+				message := stored.AsExported(from.jid, from.isMe)
 				under, seqs[message] = append(under, message), stored.Seq
 			}
 			err := minute.Match(ctx, under)
@@ -138,7 +138,7 @@ func (m *matcher) attribute(ctx context.Context, is sender) error {
 			return err
 		})
 		if err == nil {
-			err = m.store.Attribute(ctx, m.run.Chat, is.placeholder, is.jid, is.isMe, minutes, duplicates)
+			err = m.store.Attribute(ctx, m.run.Chat, from.placeholder, from.jid, from.isMe, minutes, duplicates)
 		}
 		if err != nil {
 			return err

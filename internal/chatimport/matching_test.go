@@ -108,8 +108,8 @@ func TestImport_WhatIsReceivedAsMoreThanText(t *testing.T) {
 				if got := w.imports(test.export, into(anna)); summary(got) != test.want {
 					t.Errorf("imported %v: %s, want %s", imported, summary(got), test.want)
 				}
-				if is, err := w.store.Message(t.Context(), anna, "M"); err != nil || is.MessageType != test.kind || is.Content != test.text {
-					t.Errorf("imported %v: %v %+v", imported, err, is)
+				if message, err := w.store.Message(t.Context(), anna, "M"); err != nil || message.MessageType != test.kind || message.Content != test.text {
+					t.Errorf("imported %v: %v %+v", imported, err, message)
 				}
 			}
 		})

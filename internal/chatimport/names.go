@@ -78,8 +78,8 @@ func (r *nameResolver) restrict(ctx context.Context, names []string, request Req
 		people = append(people, owner.Person)
 	}
 	for _, name := range names {
-		for _, is := range r.namesakes[name] {
-			people = append(people, is.JID)
+		for _, namesake := range r.namesakes[name] {
+			people = append(people, namesake.JID)
 		}
 		if number := numberOf(name); number != "" {
 			people = append(people, number)
@@ -175,8 +175,8 @@ func (r *nameResolver) givenPerson(name string) bridge.JID {
 
 // fromAddressBook returns the only person who has a name in the address book; empty if no one or several people have it.
 func (r *nameResolver) fromAddressBook(name string) bridge.JID {
-	people := slices.DeleteFunc(slices.Clone(r.namesakes[name]), func(is store.Namesake) bool { return r.restricted[is.JID] })
-	exact := slices.DeleteFunc(slices.Clone(people), func(is store.Namesake) bool { return normaliseName(is.Name) != normaliseName(name) })
+	people := slices.DeleteFunc(slices.Clone(r.namesakes[name]), func(namesake store.Namesake) bool { return r.restricted[namesake.JID] })
+	exact := slices.DeleteFunc(slices.Clone(people), func(namesake store.Namesake) bool { return normaliseName(namesake.Name) != normaliseName(name) })
 	switch {
 	case len(exact) == 1:
 		return exact[0].JID

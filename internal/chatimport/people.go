@@ -136,12 +136,12 @@ func (j *job) remaining(name string, chat, me bridge.JID, hasOwnName bool) bridg
 	if len(j.senders) != 2 || me == "" || chat == me {
 		return ""
 	}
-	for other, is := range j.senders {
+	for other, sender := range j.senders {
 		switch {
 		case other == name:
-		case is.jid == me:
+		case sender.jid == me:
 			return chat
-		case is.jid == j.i.o.Store.Canonical(chat):
+		case sender.jid == j.i.o.Store.Canonical(chat):
 			return me
 		}
 	}

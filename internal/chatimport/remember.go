@@ -20,9 +20,9 @@ const (
 )
 
 // announce calls Options.Progress, unless an import is a dry run.
-func (i *Importer) announce(is bridge.Import) {
-	if i.o.Progress != nil && !is.DryRun {
-		i.o.Progress(is.ChatJID, is.Progress())
+func (i *Importer) announce(imp bridge.Import) {
+	if i.o.Progress != nil && !imp.DryRun {
+		i.o.Progress(imp.ChatJID, imp.Progress())
 	}
 }
 

@@ -137,9 +137,9 @@ func (j *job) importAll(ctx context.Context) error {
 
 // known returns the identified senders of the export.
 func (j *job) known() (people []bridge.JID) {
-	for _, is := range j.senders {
-		if is.known {
-			people = append(people, is.jid)
+	for _, from := range j.senders {
+		if from.known {
+			people = append(people, from.jid)
 		}
 	}
 	return people
@@ -155,17 +155,17 @@ func (j *job) storePeople(ctx context.Context, m *matcher) error {
 		}
 	}
 	placeholders := make(map[bridge.JID]string)
-	for name, is := range j.senders {
-		placeholders[is.placeholder] = name // also of identified people: it distinguishes names that differ in case
+	for name, from := range j.senders {
+		placeholders[from.placeholder] = name // also of identified people: it distinguishes names that differ in case
 	}
 	if err := s.SaveImportPeople(ctx, m.run, m.known, placeholders); err != nil {
 		return err
 	}
-	for _, is := range j.senders {
-		if !is.known {
+	for _, from := range j.senders {
+		if !from.known {
 			continue
 		}
-		if err := m.attribute(ctx, is); err != nil {
+		if err := m.attribute(ctx, from); err != nil {
 			return err
 		}
 	}
@@ -200,8 +200,8 @@ func (j *job) store(ctx context.Context, m *matcher, gathered []chatexport.Messa
 			}
 		}
 	})
-	if is := j.now(); j.announced.grow(is.Imported+is.Duplicates, is.Total) {
-		j.i.announce(is)
+	if state := j.now(); j.announced.grow(state.Imported+state.Duplicates, state.Total) {
+		j.i.announce(state)
 	}
 	return nil
 }

@@ -31,59 +31,59 @@ func (i *Importer) Undo(ctx context.Context, id string) error {
 	if j, err := i.find(id); err == nil && j.state.DryRun {
 		return bridge.Fail(bridge.CodeImportEnded, "the dry run has ended already, and it has stored nothing")
 	}
-	is, err := i.o.Store.Import(ctx, id)
-	if err != nil || is.State == bridge.ImportUndone {
+	imp, err := i.o.Store.Import(ctx, id)
+	if err != nil || imp.State == bridge.ImportUndone {
 		return err
 	}
-	if err := i.o.Store.BeginUndo(ctx, is.Seq); err != nil {
+	if err := i.o.Store.BeginUndo(ctx, imp.Seq); err != nil {
 		return err
 	}
-	is.State = bridge.ImportUndoing
-	i.announce(is.Import)
-	i.undo(is)
+	imp.State = bridge.ImportUndoing
+	i.announce(imp.Import)
+	i.undo(imp)
 	return nil
 }
 
 // undo undoes an import in the background, when no import runs into its chat.
-func (i *Importer) undo(is store.ImportRecord) {
+func (i *Importer) undo(imp store.ImportRecord) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if i.undoing[is.ID] != nil {
+	if i.undoing[imp.ID] != nil {
 		return
 	}
 	done := make(chan struct{})
-	i.undoing[is.ID] = done
+	i.undoing[imp.ID] = done
 	i.work.Go(func() {
 		defer func() {
 			i.mu.Lock()
 			defer i.mu.Unlock()
-			delete(i.undoing, is.ID)
-			i.jobs = slices.DeleteFunc(i.jobs, func(j *job) bool { return j.state.ID == is.ID }) // they have texts of the export
+			delete(i.undoing, imp.ID)
+			i.jobs = slices.DeleteFunc(i.jobs, func(j *job) bool { return j.state.ID == imp.ID }) // they have texts of the export
 			close(done)
 		}()
-		i.undoAll(is)
+		i.undoAll(imp)
 	})
 }
 
-func (i *Importer) undoAll(is store.ImportRecord) {
+func (i *Importer) undoAll(imp store.ImportRecord) {
 	ctx := i.o.Lifetime
-	if i.lockChat(ctx, is.ChatJID) != nil {
+	if i.lockChat(ctx, imp.ChatJID) != nil {
 		return
 	}
-	defer i.unlockChat(is.ChatJID)
+	defer i.unlockChat(imp.ChatJID)
 	began, announced := time.Now(), hundredths(0)
 	announce := func(mustGrow bool) {
-		now, err := i.o.Store.Import(ctx, is.ID)
+		now, err := i.o.Store.Import(ctx, imp.ID)
 		if err == nil && (announced.grow(now.Removed, now.Imported) || !mustGrow) {
 			i.announce(now.Import)
 		}
 	}
 	for {
-		err := i.o.Store.UndoImport(ctx, is, func() { announce(true) })
+		err := i.o.Store.UndoImport(ctx, imp, func() { announce(true) })
 		switch {
 		case err == nil:
 			announce(false)
-			i.o.Log.Info().Str("chat", is.ChatJID.Redacted()).Dur("took", time.Since(began)).Msg("chat import undone")
+			i.o.Log.Info().Str("chat", imp.ChatJID.Redacted()).Dur("took", time.Since(began)).Msg("chat import undone")
 			return
 		case ctx.Err() != nil: // the next start continues
 			return
@@ -110,8 +110,8 @@ func (i *Importer) WaitUndone(ctx context.Context, id string, most time.Duration
 			return bridge.Import{}, ctx.Err()
 		}
 	}
-	is, err := i.o.Store.Import(ctx, id)
-	return is.Import, err
+	imp, err := i.o.Store.Import(ctx, id)
+	return imp.Import, err
 }
 
 // Imports lists imports, the newest first, with the current numbers of running ones.
@@ -124,14 +124,14 @@ func (i *Importer) Imports(ctx context.Context, q bridge.ImportQuery) (bridge.Pa
 }
 
 // remembered adds the lists that are only in memory to a stored import.
-func (i *Importer) remembered(is bridge.Import) bridge.Import {
-	j, err := i.find(is.ID)
-	if err != nil || is.State == bridge.ImportUndone {
-		return is
+func (i *Importer) remembered(imp bridge.Import) bridge.Import {
+	j, err := i.find(imp.ID)
+	if err != nil || imp.State == bridge.ImportUndone {
+		return imp
 	}
 	now := j.now()
-	is.Doubtful, is.UnknownNames = now.Doubtful, now.UnknownNames
-	return is
+	imp.Doubtful, imp.UnknownNames = now.Doubtful, now.UnknownNames
+	return imp
 }
 
 // Import returns an import. The error is [bridge.CodeNotFound] if its id is unknown.
@@ -139,13 +139,13 @@ func (i *Importer) Import(ctx context.Context, id string) (bridge.Import, error)
 	if j, err := i.find(id); err == nil && (j.state.DryRun || j.now().State == bridge.ImportRunning) {
 		return j.now(), nil
 	}
-	is, err := i.o.Store.Import(ctx, id)
-	if err == nil && is.State != bridge.ImportUndoing && is.State != bridge.ImportUndone {
+	imp, err := i.o.Store.Import(ctx, id)
+	if err == nil && imp.State != bridge.ImportUndoing && imp.State != bridge.ImportUndone {
 		var count int
-		count, err = i.o.Store.Removable(ctx, is.Seq)
-		is.Removable = &count
+		count, err = i.o.Store.Removable(ctx, imp.Seq)
+		imp.Removable = &count
 	}
-	return i.remembered(is.Import), err
+	return i.remembered(imp.Import), err
 }
 
 // addImport stores a new import, unless it is a dry run.

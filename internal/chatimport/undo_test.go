@@ -244,8 +244,8 @@ func TestUndo_ContinuesAfterAStop(t *testing.T) {
 		t.Fatalf("%d messages are left", n)
 	}
 	w.commit = func() error { return nil }
-	if is, err := w.store.Import(t.Context(), done.ID); err != nil || is.State != bridge.ImportUndoing {
-		t.Fatalf("%v: %+v", err, is)
+	if imp, err := w.store.Import(t.Context(), done.ID); err != nil || imp.State != bridge.ImportUndoing {
+		t.Fatalf("%v: %+v", err, imp)
 	}
 	o := w.o
 	o.Lifetime, w.stop = context.WithCancel(context.Background())

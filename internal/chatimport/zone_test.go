@@ -40,7 +40,7 @@ func TestImport_FindsTheTimeZone(t *testing.T) {
 
 	// Of nothing that is stored, the zone is unknown.
 	before := w.shows()
-	for name, is := range map[string]func() (bridge.Import, error){
+	for name, call := range map[string]func() (bridge.Import, error){
 		"a new chat": func() (bridge.Import, error) { return w.try(export, anyZone) },
 		"a dry run":  func() (bridge.Import, error) { return w.try(export, anyZone, func(r *Request) { r.DryRun = true }) },
 		"summer and winter": func() (bridge.Import, error) {
@@ -48,7 +48,7 @@ func TestImport_FindsTheTimeZone(t *testing.T) {
 		},
 		"other texts in chat": func() (bridge.Import, error) { return w.try([]byte("13.01.25, 10:00 - Anna: hm"), into(anna), anyZone) },
 	} {
-		if got, err := is(); bridge.CodeOf(err) != bridge.CodeAmbiguousTimezone || !strings.Contains(err.Error(), "timezone") {
+		if got, err := call(); bridge.CodeOf(err) != bridge.CodeAmbiguousTimezone || !strings.Contains(err.Error(), "timezone") {
 			t.Errorf("%s: %v, %+v", name, err, got)
 		}
 	}

@@ -80,13 +80,13 @@ func (e *Error) Error() string {
 
 // isRefused reports whether Chatwoot refuses a call for good because of its content.
 func isRefused(err error) bool {
-	e, is := errors.AsType[*Error](err)
-	return is && e.Status >= 400 && e.Status < 500 && !e.isThrottled()
+	e, ok := errors.AsType[*Error](err)
+	return ok && e.Status >= 400 && e.Status < 500 && !e.isThrottled()
 }
 
 func isStatus(err error, status int) bool {
-	e, is := errors.AsType[*Error](err)
-	return is && e.Status == status
+	e, ok := errors.AsType[*Error](err)
+	return ok && e.Status == status
 }
 
 // isThrottled reports whether the call may be repeated later: its address or its conversation has had too many.
@@ -196,7 +196,7 @@ func (c *Client) call(ctx context.Context, method, path string, with body, out a
 	if err != nil {
 		return err
 	}
-	if known, is := content.(sized); is {
+	if known, ok := content.(sized); ok {
 		req.ContentLength = known.size
 	}
 	// The documentation spells the header with underscores, which proxies drop by default. Chatwoot takes both.

@@ -113,7 +113,7 @@ func relay(w http.ResponseWriter, r *http.Request, answer *http.Response) {
 // breakOff closes the connection if an answer failed after it began. It does nothing if err is nil.
 func breakOff(r *http.Request, err error) {
 	if err != nil {
-		hlog.FromRequest(r).Warn().Str("error", bridge.Redact(err.Error())).Msg("an answer broke off")
+		hlog.FromRequest(r).Warn().Str("error", bridge.Redact(err.Error())).Msg("cannot finish an answer; closing the connection")
 		panic(http.ErrAbortHandler)
 	}
 }

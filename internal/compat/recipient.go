@@ -156,7 +156,7 @@ func (f *Flag) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// Texts is a list of texts. Some clients send one text with commas between.
+// Texts is a list of texts. Some clients send one text separated by commas.
 type Texts []string
 
 // maxTexts limits the list, as the API limits every array.

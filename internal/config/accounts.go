@@ -26,7 +26,7 @@ const (
 // checkAccounts parses the list of accounts whose consoles link to each other. It uses BasePath and
 // PublicURLs.
 func (c *Config) checkAccounts(faults *Faults) {
-	const fault = "ACCOUNTS must be NAME=PATH or NAME=URL with commas between, such as Anna=/a/anna,Shop=/a/shop,Berlin=https://berlin.example.com; names have 1 to 30 characters"
+	const fault = "ACCOUNTS must be NAME=PATH or NAME=URL separated by commas, such as Anna=/a/anna,Shop=/a/shop,Berlin=https://berlin.example.com; names have 1 to 30 characters"
 	before := len(*faults)
 	c.AccountList = parseList(faults, c.Accounts, fault, c.parseAccount)
 	if len(*faults) > before || c.AccountList == nil {

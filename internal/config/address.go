@@ -39,7 +39,7 @@ func (c *Config) checkBasePath(faults *Faults) {
 
 // checkPublicURL parses the URLs of the console, which may be written with BASE_PATH or without.
 func (c *Config) checkPublicURL(faults *Faults) {
-	const fault = "PUBLIC_URL must be the address of the console as browsers open it, such as https://bridge.example.com, with no other path than BASE_PATH; several with commas between"
+	const fault = "PUBLIC_URL must be the address of the console as browsers open it, such as https://bridge.example.com, with no other path than BASE_PATH; several separated by commas"
 	c.PublicURLs = parseList(faults, c.PublicURL, fault, func(item string) (*url.URL, bool) {
 		at, err := url.Parse(item)
 		if err != nil || at.Hostname() == "" || at.Scheme != "http" && at.Scheme != "https" || at.RawQuery != "" || at.User != nil {
@@ -56,7 +56,7 @@ var defaultPorts = map[string]string{"http": "80", "https": "443"}
 
 // checkOrigins parses the origins of CORS_ORIGINS, and writes them as browsers do.
 func (c *Config) checkOrigins(faults *Faults) {
-	const fault = "CORS_ORIGINS must list origins with commas between, such as https://app.example.com or http://localhost:3000: a scheme, a host and at most a port; or be * alone"
+	const fault = "CORS_ORIGINS must list origins separated by commas, such as https://app.example.com or http://localhost:3000: a scheme, a host and at most a port; or be * alone"
 	if strings.TrimSpace(c.CORSOrigins) == "*" {
 		c.AllowedOrigins = []string{"*"}
 		c.Warnings = append(c.Warnings, "CORS_ORIGINS=* lets pages of every site call the API with a token that they have: name the origins instead")

@@ -241,7 +241,7 @@ func (c *Config) checkFetchAllow(faults *Faults) {
 		faults.add("SIMULATED_FETCH_ALLOW is for simulated networks only: unset it, or set WA_NETWORK_FILE")
 		return
 	}
-	const fault = "SIMULATED_FETCH_ALLOW must be address prefixes with commas between, such as 127.0.0.0/8"
+	const fault = "SIMULATED_FETCH_ALLOW must be address prefixes separated by commas, such as 127.0.0.0/8"
 	c.FetchAllow = parseList(faults, c.SimulatedFetchAllow, fault, func(item string) (netip.Prefix, bool) {
 		prefix, err := netip.ParsePrefix(item)
 		return prefix, err == nil
@@ -264,7 +264,7 @@ func (c *Config) CheckMCP(faults *Faults) {
 	if c.MCPSendsPerMinute < 1 || c.MCPSendsPerMinute > 1000 {
 		faults.add("MCP_SENDS_PER_MINUTE must be 1 to 1000")
 	}
-	const fault = "MCP_SEND_CHATS must list JIDs of people and groups with commas between, such as 15551234567@s.whatsapp.net"
+	const fault = "MCP_SEND_CHATS must list JIDs of people and groups separated by commas, such as 15551234567@s.whatsapp.net"
 	c.SendChats = parseList(faults, c.MCPSendChats, fault, parseChat)
 }
 
@@ -326,7 +326,7 @@ func (c *Config) checkNATSURL(faults *Faults) {
 		value = strings.TrimSpace(value)
 		at, err := url.Parse(value)
 		if err != nil || at.Hostname() == "" || !slices.Contains(natsSchemes, at.Scheme) {
-			faults.add("NATS_URL must be addresses such as nats://host:4222 or tls://host:4222, with commas between")
+			faults.add("NATS_URL must be addresses such as nats://host:4222 or tls://host:4222, separated by commas")
 			return
 		}
 		urls = append(urls, value)

@@ -14,18 +14,18 @@ type AdapterListener struct{ Name, Address string }
 // adapters are the names of the compatibility APIs.
 var adapters = []string{"waha", "evolution", "cloud"}
 
-// instanceName matches names that can be used in a URL. They have at most 64 characters; counted in the expression,
-// the limit would take 6 ms of every start to compile.
+// instanceName matches names that can be used in a URL. The limit of 64 characters is checked separately: as a part
+// of the expression, it would take 6 ms to compile at every start.
 var instanceName = regexp.MustCompile(`^[\pL\pN_-][\pL\pN ._-]*$`)
 
-// checkAdapters parses which compatibility APIs are on, and their addresses.
+// checkAdapters parses COMPAT and COMPAT_LISTEN, and checks COMPAT_INSTANCE.
 func (c *Config) checkAdapters(faults *Faults) {
 	known := strings.Join(adapters, ", ")
-	c.Adapters = parseList(faults, c.Compat, "COMPAT must list compatibility APIs with commas between: "+known, func(item string) (string, bool) {
+	c.Adapters = parseList(faults, c.Compat, "COMPAT must list compatibility APIs, separated by commas: "+known, func(item string) (string, bool) {
 		item = strings.ToLower(item)
 		return item, slices.Contains(adapters, item)
 	})
-	const fault = "COMPAT_LISTEN must list compatibility APIs with their addresses, such as evolution=127.0.0.1:8081; their names are "
+	const fault = "COMPAT_LISTEN must list compatibility APIs with their addresses, such as evolution=127.0.0.1:8081; the names are "
 	c.AdapterListeners = parseList(faults, c.CompatListen, fault+known, func(item string) (AdapterListener, bool) {
 		name, address, _ := strings.Cut(item, "=")
 		name, address = strings.ToLower(strings.TrimSpace(name)), strings.TrimSpace(address)

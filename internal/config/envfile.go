@@ -37,7 +37,7 @@ func WithEnvFile(environ []string, name string) (_ []string, file FileRead, err 
 		}
 	}
 	text, err := readEnvFile(name)
-	if exposed, is := errors.AsType[exposedFile](err); is && isDefault {
+	if exposed, ok := errors.AsType[exposedFile](err); ok && isDefault {
 		return environ, FileRead{Warning: exposed.Error() + "; until then it is not read"}, nil
 	}
 	if err != nil {

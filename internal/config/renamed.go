@@ -22,18 +22,18 @@ var renamed = map[string]rename{}
 
 // renameOf returns the new name of a variable, and whether it has one.
 func renameOf(name string) (rename, bool) {
-	if to, is := renamed[name]; is {
+	if to, ok := renamed[name]; ok {
 		return to, true
 	}
 	base, isFile := strings.CutSuffix(name, "_FILE")
-	to, is := renamed[base]
+	to, ok := renamed[base]
 	to.name += "_FILE"
-	return to, isFile && is && slices.Contains(Variables(), to.name)
+	return to, isFile && ok && slices.Contains(Variables(), to.name)
 }
 
 // currentName returns the name by which bridged knows a variable.
 func currentName(name string) string {
-	if to, is := renameOf(name); is {
+	if to, ok := renameOf(name); ok {
 		return to.name
 	}
 	return name
@@ -45,7 +45,7 @@ func byCurrentName(environ []string) map[string]string {
 	values := env.ToMap(environ)
 	former := make(map[string]string)
 	for name, value := range values {
-		if to, is := renameOf(name); is && values[to.name] == "" && values[twinOf(to.name)] == "" {
+		if to, ok := renameOf(name); ok && values[to.name] == "" && values[twinOf(to.name)] == "" {
 			former[to.name] = value
 		}
 	}
@@ -63,9 +63,9 @@ func twinOf(name string) string {
 
 // renameWarning returns a sentence about a variable with a former name; empty for other names.
 func renameWarning(name string, values map[string]string) string {
-	to, is := renameOf(name)
+	to, ok := renameOf(name)
 	switch {
-	case !is:
+	case !ok:
 		return ""
 	case values[to.name] != "":
 		return name + " is ignored, because " + to.name + " is set, which is its new name: remove " + name

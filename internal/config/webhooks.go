@@ -13,7 +13,7 @@ import (
 // checkWebhooks reads the webhooks of the environment, and the private addresses
 // that those made over the API may have.
 func (c *Config) checkWebhooks(faults *Faults) {
-	const notPrefixes = "WEBHOOK_ALLOW_PRIVATE must be address prefixes with commas between, such as 10.0.0.0/8, fd00::/8"
+	const notPrefixes = "WEBHOOK_ALLOW_PRIVATE must be address prefixes separated by commas, such as 10.0.0.0/8, fd00::/8"
 	c.PrivateHooks = parseList(faults, c.WebhookPrivate, notPrefixes, func(item string) (netip.Prefix, bool) {
 		prefix, err := netip.ParsePrefix(item)
 		return prefix, err == nil && prefix == prefix.Masked()
@@ -25,7 +25,7 @@ func (c *Config) checkWebhooks(faults *Faults) {
 			continue
 		}
 		if err := webhook.CheckURL(url); err != nil {
-			faults.add("WEBHOOK_URL: %v; several are written with commas between", err)
+			faults.add("WEBHOOK_URL: %v; several are separated by commas", err)
 			return
 		}
 		// The operator who sets the environment owns the network.
@@ -48,7 +48,7 @@ func (c *Config) webhookTypes(faults *Faults) (types []bridge.EventType) {
 	for item := range items(c.WebhookEvents) {
 		kind := bridge.EventType(item)
 		if !slices.Contains(bridge.EventTypes(), kind) {
-			faults.add("WEBHOOK_EVENTS must be of %s, with commas between", eventNames())
+			faults.add("WEBHOOK_EVENTS must be of %s, separated by commas", eventNames())
 			return nil
 		}
 		if !slices.Contains(types, kind) {

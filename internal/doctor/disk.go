@@ -47,7 +47,7 @@ func DataDir(path string, isRunning func(context.Context) bool, databases ...dbf
 // unusable returns the finding of a file or directory that cannot be used, with the sentence that a start
 // of the bridge prints.
 func unusable(about string, err error) Finding {
-	if reason, is := errors.AsType[*bridge.Error](err); is {
+	if reason, ok := errors.AsType[*bridge.Error](err); ok {
 		return split(Fail, about+reason.Msg)
 	}
 	return fail(about+err.Error(), "check owner and mode of the file, and that its volume is mounted")

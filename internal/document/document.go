@@ -23,10 +23,10 @@ import (
 )
 
 const (
-	// maxTime limits one process.
-	maxTime = 10 * time.Second
-	// killTime limits the wait for the input and output of a killed process.
-	killTime = 2 * time.Second
+	// processTimeout limits one process.
+	processTimeout = 10 * time.Second
+	// killTimeout limits the wait for the input and output of a killed process.
+	killTimeout = 2 * time.Second
 	// maxText limits a text, in bytes. The rest is left out.
 	maxText = 4 << 20
 	// maxMemory limits the data of a process, in bytes. goMemory is the soft limit of Go's
@@ -51,7 +51,7 @@ type Reader struct {
 
 // NewReader returns a reader that starts a program with arguments.
 func NewReader(program string, args ...string) *Reader {
-	return &Reader{program, args, intake.NewSemaphore(intake.Limits{Slots: 1, Queued: maxQueued}), maxTime, nil}
+	return &Reader{program, args, intake.NewSemaphore(intake.Limits{Slots: 1, Queued: maxQueued}), processTimeout, nil}
 }
 
 // Part returns at most most characters of a document's text, starting at an offset in characters,
@@ -117,7 +117,7 @@ func (r *Reader) process(ctx context.Context, read func(func(io.Reader) error) e
 	program := exec.CommandContext(limited, r.program, r.args...)
 	program.Env = []string{goMemory, "GOMAXPROCS=1"} // and none of ours
 	program.Stdout = p                               // its errors may quote the document, so they are not logged
-	program.WaitDelay = killTime
+	program.WaitDelay = killTimeout
 	dieWithParent(program)
 	return read(func(file io.Reader) error {
 		document := &noting{Reader: file}

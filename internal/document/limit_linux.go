@@ -14,7 +14,7 @@ const rlimitCore, rlimitData, rlimitFiles = 4, 2, 7
 // the system kill this process before others if memory runs out.
 func limitProcess() error {
 	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0) // some sandboxes have none
-	seconds := uint64(maxTime.Seconds()) + 1
+	seconds := uint64(processTimeout.Seconds()) + 1
 	for _, limit := range [][2]uint64{{syscall.RLIMIT_CPU, seconds}, {syscall.RLIMIT_FSIZE, 0}, {rlimitFiles, 32}, {rlimitCore, 0}, {rlimitData, maxMemory}} {
 		if err := syscall.Setrlimit(int(limit[0]), &syscall.Rlimit{Cur: limit[1], Max: limit[1]}); err != nil {
 			return fmt.Errorf("limit %d: %w", limit[0], err)

@@ -96,7 +96,7 @@ func isText(mediaType string) bool {
 // refusal returns the answer for an error, in the form of the API's errors.
 func refusal(err error) *answer {
 	e, status := bridge.Fail(bridge.CodeInternal, "an error occurred within the service; its log has the details"), http.StatusInternalServerError
-	if known, is := errors.AsType[*bridge.Error](err); is && statuses[known.Code] != 0 {
+	if known, ok := errors.AsType[*bridge.Error](err); ok && statuses[known.Code] != 0 {
 		e, status = known, statuses[known.Code]
 	}
 	return &answer{Status: status, Headers: map[string]string{"Content-Type": jsonType}, Body: encoded(map[string]any{"error": e.Msg, "code": e.Code}), code: e.Code}

@@ -20,9 +20,9 @@ const (
 	redialPause  = 500 * time.Millisecond
 	redialJitter = time.Second
 	// A connection without traffic counts as lost after pingsLost unanswered pings.
-	pingPause = 10 * time.Second
-	pingsLost = 2
-	dialTime  = 5 * time.Second
+	pingPause   = 10 * time.Second
+	pingsLost   = 2
+	dialTimeout = 5 * time.Second
 )
 
 // Server says how to reach NATS.
@@ -88,7 +88,7 @@ func (l *link) dial() (*nats.Conn, error) {
 		}
 	}
 	options := []nats.Option{
-		nats.Name(l.options.Name), nats.Timeout(dialTime),
+		nats.Name(l.options.Name), nats.Timeout(dialTimeout),
 		nats.RetryOnFailedConnect(true), nats.MaxReconnects(-1), nats.IgnoreAuthErrorAbort(),
 		nats.ReconnectWait(redialPause), nats.ReconnectJitter(redialJitter, redialJitter), nats.ReconnectBufSize(-1),
 		nats.PingInterval(pingPause), nats.MaxPingsOutstanding(pingsLost),

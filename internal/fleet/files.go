@@ -160,7 +160,7 @@ func (f files) get(ctx context.Context, name string) (*storedFile, error) {
 // info reads an object's description. It refuses links, because a link could lead to an object that its
 // creator must not read.
 func (f files) info(ctx context.Context, bucket jetstream.Stream, name string) (info jetstream.ObjectInfo, err error) {
-	asking, cancel := context.WithTimeout(ctx, askTime)
+	asking, cancel := context.WithTimeout(ctx, queryTimeout)
 	defer cancel()
 	m, err := bucket.GetLastMsgForSubject(asking, f.about(name))
 	if err == nil {

@@ -127,8 +127,8 @@ func (f *Fleet) serve(ctx context.Context) {
 	serving.Wait()
 }
 
-// scrapeTime limits the query of one scrape.
-const scrapeTime = 5 * time.Second
+// scrapeTimeout limits the query of one scrape.
+const scrapeTimeout = 5 * time.Second
 
 // Metrics returns the collectors of /metrics.
 func (f *Fleet) Metrics() []prometheus.Collector {
@@ -139,7 +139,7 @@ func (f *Fleet) Metrics() []prometheus.Collector {
 		return 0
 	}
 	lag := func() float64 {
-		ctx, cancel := context.WithTimeout(context.Background(), scrapeTime)
+		ctx, cancel := context.WithTimeout(context.Background(), scrapeTimeout)
 		defer cancel()
 		newest, err := f.link.options.Log.LastEvent(ctx)
 		if err != nil {

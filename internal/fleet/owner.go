@@ -22,12 +22,12 @@ type OwnerOptions struct {
 
 // These are fractions of the key's time to live, and timeouts.
 const (
-	renewalsInTTL = 6  // renewals in one TTL
-	retriesInTTL  = 30 // attempts in one TTL while renewing fails
-	longestCall   = 5 * time.Second
-	releaseTime   = time.Second     // for giving the lease back when the program stops
-	startTimeout  = 5 * time.Second // before a starting process gives up on NATS
-	minPause      = 20 * time.Millisecond
+	renewalsInTTL  = 6  // renewals in one TTL
+	retriesInTTL   = 30 // attempts in one TTL while renewing fails
+	longestCall    = 5 * time.Second
+	releaseTimeout = time.Second     // for giving the lease back when the program stops
+	startTimeout   = 5 * time.Second // before a starting process gives up on NATS
+	minPause       = 20 * time.Millisecond
 )
 
 // owner decides whether this process may run the account's session.
@@ -180,7 +180,7 @@ func (o *owner) release() {
 	if !wasHeld || o.registry == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), releaseTime)
+	ctx, cancel := context.WithTimeout(context.Background(), releaseTimeout)
 	defer cancel()
 	_, err := o.registry.open(ctx)
 	if err == nil {

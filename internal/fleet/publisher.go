@@ -20,9 +20,9 @@ const (
 	firstPause   = 100 * time.Millisecond
 	longestPause = 10 * time.Second
 	foreignPause = time.Minute
-	// graceTime limits the last acknowledgement when the program stops, stopTime the last save.
-	graceTime = time.Second
-	stopTime  = 2 * time.Second
+	// ackTimeout limits the last acknowledgement when the program stops, saveTimeout the last save.
+	ackTimeout  = time.Second
+	saveTimeout = 2 * time.Second
 
 	pageEvents = 256 // events read from the log at once
 )
@@ -34,7 +34,7 @@ type publication struct {
 	*link
 	source     Log
 	subjects   subjects
-	publishing context.Context // ends graceTime after run's own context
+	publishing context.Context // ends ackTimeout after run's own context
 
 	stream       *stream
 	last         uint64   // sequence of the account's last message, 0 for none
@@ -60,7 +60,7 @@ func (s *publication) run(ctx context.Context) {
 	defer s.finish(ctx)
 	lasting, abort := context.WithCancel(context.WithoutCancel(ctx))
 	defer abort()
-	defer context.AfterFunc(ctx, func() { time.AfterFunc(graceTime, abort) })()
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(ackTimeout, abort) })()
 	for {
 		err := s.follow(ctx, lasting)
 		if ctx.Err() != nil {
@@ -149,7 +149,7 @@ func (s *publication) step(ctx context.Context) (more bool, err error) {
 // which the log is then published. After an error it is unknown whether the message was stored,
 // so stopping waits for the answer.
 func (s *publication) publish(m *nats.Msg, event int64) error {
-	ctx, cancel := context.WithTimeout(s.publishing, storeTime)
+	ctx, cancel := context.WithTimeout(s.publishing, publishTimeout)
 	defer cancel()
 	ack, err := s.js.PublishMsg(ctx, m, jetstream.WithExpectStream(s.stream.info.Config.Name),
 		jetstream.WithExpectLastSequenceForSubject(s.last, s.subjects.all()), jetstream.WithRetryAttempts(0))
@@ -224,7 +224,7 @@ func (s *publication) warn(err error) {
 
 // finish saves the cursor when the program stops.
 func (s *publication) finish(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
 	defer cancel()
 	if err := s.save(ctx); err != nil && !errors.Is(err, context.Canceled) {
 		s.log.Warn().Err(err).Msg("cannot save the position of published events; the next start reads it from the stream")

@@ -140,7 +140,7 @@ func (r *requests) start(ctx context.Context, data []byte, reply string) (hasBeg
 
 // slotFor takes a slot within the quota of the request's token tree.
 func (r *requests) slotFor(ctx context.Context, e *envelope) (release func(), isFree bool) {
-	if secret, is := bridge.Bearer(e.header.Get("Authorization")); is {
+	if secret, ok := bridge.Bearer(e.header.Get("Authorization")); ok {
 		if tree, known := r.tree(ctx, secret); known {
 			return r.known.Take(tree)
 		}

@@ -11,10 +11,10 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// askTime limits every query to the server, storeTime every publish.
+// queryTimeout limits every query to the server, publishTimeout every publish.
 const (
-	askTime   = 2 * time.Second
-	storeTime = 5 * time.Second
+	queryTimeout   = 2 * time.Second
+	publishTimeout = 5 * time.Second
 )
 
 // bridged creates the stream of events with these limits. An operator who wants other limits
@@ -51,7 +51,7 @@ type stream struct {
 // stream.
 func (l *link) openStream(ctx context.Context) (*stream, error) {
 	want := l.options.Stream.config(l.options.Prefix)
-	ctx, cancel := context.WithTimeout(ctx, askTime)
+	ctx, cancel := context.WithTimeout(ctx, queryTimeout)
 	defer cancel()
 	found, err := openOrMake(jetstream.ErrStreamNotFound, jetstream.ErrStreamNameAlreadyInUse,
 		func() (jetstream.Stream, error) { return l.js.Stream(ctx, want.Name) },
@@ -95,7 +95,7 @@ func (s *stream) from(ctx context.Context, sequence uint64, options ...jetstream
 }
 
 func read(ctx context.Context, get func(context.Context) (*jetstream.RawStreamMsg, error)) (published, error) {
-	ctx, cancel := context.WithTimeout(ctx, askTime)
+	ctx, cancel := context.WithTimeout(ctx, queryTimeout)
 	defer cancel()
 	m, err := get(ctx)
 	switch {

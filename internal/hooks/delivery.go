@@ -121,7 +121,7 @@ func Verify(secret string, header http.Header, body []byte, now time.Time) (sign
 			}
 		}
 	}
-	if given, is := authorized(header); is && tried == 0 {
+	if given, ok := authorized(header); ok && tried == 0 {
 		if tried++; !equal(given, secret) {
 			return nil, bridge.Fail(bridge.CodeSignatureInvalid, "the bearer or password in Authorization is not this hook's secret")
 		}

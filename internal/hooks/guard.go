@@ -121,7 +121,7 @@ func appendCall(pipe *parse.PipeNode, name string) {
 // isNumber reports whether a pipeline is a constant number.
 func isNumber(pipe *parse.PipeNode) bool {
 	last := pipe.Cmds[len(pipe.Cmds)-1].Args[0]
-	if inner, is := last.(*parse.PipeNode); is {
+	if inner, ok := last.(*parse.PipeNode); ok {
 		return isNumber(inner)
 	}
 	name, isFunction := last.(*parse.IdentifierNode)

@@ -25,9 +25,9 @@ import (
 )
 
 const (
-	maxSource = 16 << 10 // bytes of a template
-	maxOutput = 64 << 10 // bytes of a text
-	maxTime   = time.Second
+	maxSource  = 16 << 10 // bytes of a template
+	maxOutput  = 64 << 10 // bytes of a text
+	runTimeout = time.Second
 )
 
 // Template makes texts from payloads.
@@ -102,7 +102,7 @@ func (t *Template) Render(payload any, header http.Header) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	r := &run{header: header, deadline: time.Now().Add(maxTime)}
+	r := &run{header: header, deadline: time.Now().Add(runTimeout)}
 	out := &limitedWriter{}
 	data := map[string]any{"payload": payload, "headers": headersOf(header)}
 	if err := clone.Funcs(r.functions()).Execute(out, data); err != nil {
@@ -165,7 +165,7 @@ func placed(report, problem string) string {
 // failed returns the error for a run that failed.
 func failed(err error) error {
 	problem := err.Error()
-	if limit, is := errors.AsType[limitError](err); is {
+	if limit, ok := errors.AsType[limitError](err); ok {
 		problem = limit.Error()
 	}
 	if _, said, found := strings.Cut(problem, ">: "); found {

@@ -103,7 +103,7 @@ func TestRender_HostileTemplatesEnd(t *testing.T) {
 			if bridge.CodeOf(err) != bridge.CodeTemplateFailed {
 				t.Errorf("it ended with %v", err)
 			}
-			if took > 20*maxTime { // as long as a busy machine may make a second
+			if took > 20*runTimeout { // as long as a busy machine may make a second
 				t.Errorf("it took %s: %v", took, err)
 			}
 			taken := after.TotalAlloc - before.TotalAlloc

@@ -116,7 +116,7 @@ func (o Options) removeErased(ctx context.Context) {
 	for {
 		var again <-chan time.Time
 		if err := o.removeNoted(ctx); err != nil && ctx.Err() == nil {
-			o.Log.Error().Err(err).Msg("files of deleted messages could not be removed; trying again in a minute")
+			o.Log.Error().Err(err).Msg("cannot remove the files of deleted messages; trying again in a minute")
 			again = time.After(erasedRetry)
 		}
 		select {
@@ -132,7 +132,7 @@ func (o Options) removeErased(ctx context.Context) {
 // store is closed. If ctx ends first, the next start removes the rest.
 func Finish(ctx context.Context, o Options) {
 	if err := o.removeNoted(ctx); err != nil {
-		o.Log.Warn().Err(err).Msg("files of deleted messages could not be removed; the next start removes them")
+		o.Log.Warn().Err(err).Msg("cannot remove the files of deleted messages; the next start removes them")
 	}
 }
 

@@ -110,7 +110,7 @@ func decodeArguments(raw json.RawMessage, schema *jsonschema.Schema, in any) err
 		}
 	}
 	for _, name := range schema.Required {
-		if _, is := given[name]; !is {
+		if _, ok := given[name]; !ok {
 			return bridge.Invalid("the argument %s is missing", name)
 		}
 	}

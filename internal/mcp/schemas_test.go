@@ -47,8 +47,8 @@ var (
 // calling, also in strict mode as far as clients do not convert the schema for it, Gemini's subset of
 // OpenAPI's schemas, and Anthropic's tools.
 func refusals(schema any) (found []string) {
-	object, is := schema.(map[string]any)
-	if !is || object["type"] != "object" {
+	object, ok := schema.(map[string]any)
+	if !ok || object["type"] != "object" {
 		found = append(found, anthropicType)
 	}
 	for _, keyword := range []string{"anyOf", "oneOf", "allOf"} {
@@ -60,8 +60,8 @@ func refusals(schema any) (found []string) {
 }
 
 func refusalsWithin(schema any) (found []string) {
-	object, is := schema.(map[string]any)
-	if !is || len(object) == 0 {
+	object, ok := schema.(map[string]any)
+	if !ok || len(object) == 0 {
 		return []string{openAIType}
 	}
 	for _, keyword := range slices.Sorted(maps.Keys(object)) {

@@ -169,7 +169,7 @@ type stdioConnection struct {
 // Read returns the next message.
 func (c *stdioConnection) Read(ctx context.Context) (jsonrpc.Message, error) {
 	message, err := c.Connection.Read(ctx)
-	if request, is := message.(*jsonrpc.Request); is && request.IsCall() {
+	if request, ok := message.(*jsonrpc.Request); ok && request.IsCall() {
 		c.calls.Add(1)
 	}
 	if errors.Is(err, io.EOF) {

@@ -46,7 +46,7 @@ func (r registry) register(tool *sdk.Tool, arguments reflect.Type, handle func(c
 		var chat bridge.JID
 		in := reflect.New(arguments).Interface()
 		err := decodeArguments(req.Params.Arguments, schema, in)
-		if named, is := in.(aboutChat); is && err == nil {
+		if named, ok := in.(aboutChat); ok && err == nil {
 			if chat = named.chat(); chat != "" || slices.Contains(schema.Required, "jid") {
 				err = checkJID(chat)
 			}
@@ -60,7 +60,7 @@ func (r registry) register(tool *sdk.Tool, arguments reflect.Type, handle func(c
 			picture, shown, err = handle(c, ctx, in)
 			return err
 		})
-		if asked, is := errors.AsType[question](err); is {
+		if asked, ok := errors.AsType[question](err); ok {
 			return asked.result, nil
 		}
 		if err != nil {

@@ -90,7 +90,7 @@ func addSend[In aboutChat](r registry, name, title, description string, compose 
 			return nil, nil, err
 		}
 		out.chat = in.chat()
-		if later, is := any(in).(interface{ at() (*bridge.Time, error) }); is {
+		if later, ok := any(in).(interface{ at() (*bridge.Time, error) }); ok {
 			at, err := later.at()
 			if err != nil {
 				return nil, nil, err

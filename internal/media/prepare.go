@@ -20,8 +20,8 @@ import (
 	"bridged/internal/urlguard"
 )
 
-// ConvertTime bounds the converting of a file.
-const ConvertTime = transcode.MaxTime
+// ConvertTimeout bounds the converting of a file.
+const ConvertTimeout = transcode.MaxTimeout
 
 // PreparerOptions configures a [Preparer].
 type PreparerOptions struct {
@@ -175,7 +175,7 @@ func (p *Preparer) measure(ctx context.Context, f *bridge.File, file *os.File, k
 	case bridge.MediaImage:
 		_, err := probe.Guarded(file, func(r io.ReadSeeker) (struct{}, error) { return struct{}{}, p.measureImage(ctx, f, r) })
 		if err != nil {
-			p.opts.Log.Debug().Err(err).Msg("picture not measured")
+			p.opts.Log.Debug().Err(err).Msg("cannot measure a picture")
 		}
 		return
 	case bridge.MediaVideo:

@@ -46,7 +46,7 @@ func (p *Preparer) temporary() (*Received, error) {
 	return &Received{file: file, remove: sync.OnceFunc(func() {
 		_ = file.Close() // it was read from since, or is of no use
 		if err := os.Remove(file.Name()); err != nil && !errors.Is(err, os.ErrNotExist) {
-			p.opts.Log.Error().Err(err).Msg("temporary file not removed")
+			p.opts.Log.Error().Err(err).Msg("cannot remove a temporary file")
 		}
 	})}, nil
 }

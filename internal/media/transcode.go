@@ -15,8 +15,8 @@ import (
 	"bridged/internal/urlguard"
 )
 
-// measureTime limits measuring a sound that is not converted.
-const measureTime = 10 * time.Second
+// measureTimeout limits measuring a sound that is not converted.
+const measureTimeout = 10 * time.Second
 
 // conversion writes a converted file. The waveform is nil if it makes no voice note.
 type conversion func(ctx context.Context, from, to string) (waveform []byte, err error)
@@ -193,11 +193,11 @@ func (p *Preparer) measureWaveform(ctx context.Context, f *bridge.File) {
 	if p.opts.Converter == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, measureTime)
+	ctx, cancel := context.WithTimeout(ctx, measureTimeout)
 	defer cancel()
 	waveform, err := p.opts.Converter.Waveform(ctx, f.Path)
 	if err != nil {
-		p.opts.Log.Debug().Err(err).Msg("waveform not measured")
+		p.opts.Log.Debug().Err(err).Msg("cannot measure a waveform")
 		return
 	}
 	f.Waveform = waveform
@@ -208,11 +208,11 @@ func (p *Preparer) makeThumbnail(ctx context.Context, f *bridge.File) {
 	if p.opts.Converter == nil || f.ViewOnce {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, transcode.StillTime)
+	ctx, cancel := context.WithTimeout(ctx, transcode.StillTimeout)
 	defer cancel()
 	still, err := p.opts.Converter.Still(ctx, f.Path, thumbnailSide)
 	if err != nil {
-		p.opts.Log.Debug().Err(err).Msg("no still of the video")
+		p.opts.Log.Debug().Err(err).Msg("cannot make a still of a video")
 		return
 	}
 	f.Thumbnail = still
@@ -223,11 +223,11 @@ func (p *Preparer) measureLength(ctx context.Context, f *bridge.File) {
 	if p.opts.Converter == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, measureTime)
+	ctx, cancel := context.WithTimeout(ctx, measureTimeout)
 	defer cancel()
 	length, err := p.opts.Converter.Length(ctx, f.Path)
 	if err != nil {
-		p.opts.Log.Debug().Err(err).Msg("sound not measured")
+		p.opts.Log.Debug().Err(err).Msg("cannot measure an audio file")
 		return
 	}
 	f.Seconds = probe.WholeSeconds(length.Seconds())

@@ -43,7 +43,7 @@ func TestCodes_AreOnesOwn(t *testing.T) {
 		}
 	}
 	code := s.code(id)
-	s.now = s.now.Add(codeTime)
+	s.now = s.now.Add(codeLife)
 	s.redeem(id, code).want(t, "after a minute", "invalid_grant")
 	if without := s.form(tokenPath, "grant_type", codeGrant, "client_id", id, "code", s.code(id), "code_verifier", verifier); without.status != http.StatusOK {
 		t.Errorf("as OAuth 2.1 has it, without redirect_uri and resource: %d %s", without.status, without.body)
@@ -86,7 +86,7 @@ func TestRefresh_NothingGrows(t *testing.T) {
 	s := newScene(t)
 	id, other := s.client(), s.client()
 	got := s.redeem(id, s.code(id))
-	s.now = s.now.Add(2 * secretTime)
+	s.now = s.now.Add(2 * secretLife)
 	for _, scope := range []string{"send", "read send", "manage", "read offline_access manage"} {
 		s.refresh(id, got.RefreshToken, "scope", scope).want(t, scope, "invalid_scope")
 	}
@@ -340,13 +340,13 @@ func TestDocuments_OfClients(t *testing.T) {
 		"a script": strings.Replace(valid, callback, "javascript:alert(1)", 1),
 	} {
 		body = bad
-		s.now = s.now.Add(failureTime)
+		s.now = s.now.Add(failureLife)
 		if _, err := s.server.Check(t.Context(), "bridge.example", query(at)); !isError(err) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
 	body, final = valid, "https://agent.example/other.json"
-	s.now = s.now.Add(failureTime)
+	s.now = s.now.Add(failureLife)
 	before := fetches
 	for range 2 { // a failure is remembered, too
 		if _, err := s.server.Check(t.Context(), "bridge.example", query(at)); !isError(err) || fetches != before+1 {
@@ -354,7 +354,7 @@ func TestDocuments_OfClients(t *testing.T) {
 		}
 	}
 	final = at
-	s.now = s.now.Add(failureTime)
+	s.now = s.now.Add(failureLife)
 	before = fetches
 	for range 3 {
 		req, err := s.server.Check(t.Context(), "bridge.example", query(at))

@@ -162,7 +162,7 @@ func (s *Server) Allow(ctx context.Context, api *client.Client, req Request, wan
 	code := rand.Text()
 	err = s.Store.AddOAuthGrant(ctx, bridge.OAuthGrant{
 		Token: made.ID, Client: req.Client.ID, Host: cmp.Or(req.Client.Host, req.Host), Redirect: req.redirect, Resource: req.resource,
-		Challenge: req.challenge, Refreshes: req.Client.Refreshes, CodeHash: hashOf(code), CodeEnds: bridge.At(s.Now().Add(codeTime)),
+		Challenge: req.challenge, Refreshes: req.Client.Refreshes, CodeHash: hashOf(code), CodeEnds: bridge.At(s.Now().Add(codeLife)),
 	})
 	if err != nil {
 		return "", errors.Join(err, s.end(ctx, made.ID))

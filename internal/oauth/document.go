@@ -18,10 +18,10 @@ import (
 const (
 	maxDocument  = 8 << 10
 	maxDocuments = 64
-	// documentTime is how long a document is used, and failureTime how long it is not requested again
+	// documentLife is how long a document is used, and failureLife how long it is not requested again
 	// after a failure.
-	documentTime = time.Hour
-	failureTime  = time.Minute
+	documentLife = time.Hour
+	failureLife  = time.Minute
 )
 
 // documents has the clients of documents that were fetched.
@@ -58,9 +58,9 @@ func (s *Server) describedBy(ctx context.Context, address string) (Client, error
 	if ctx.Err() != nil {
 		return c, ctx.Err()
 	}
-	until := now.Add(documentTime)
+	until := now.Add(documentLife)
 	if err != nil {
-		until = now.Add(failureTime)
+		until = now.Add(failureLife)
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -60,8 +60,8 @@ func answer(w http.ResponseWriter, status int, v any) {
 }
 
 const (
-	maxBody  = 8 << 10         // bytes of a body: clients are unauthenticated
-	bodyTime = 5 * time.Second // for a body to arrive
+	maxBody     = 8 << 10         // bytes of a body: clients are unauthenticated
+	bodyTimeout = 5 * time.Second // for a body to arrive
 )
 
 // readBody reads a body of at most maxBody bytes.
@@ -72,14 +72,14 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 		return nil, tooLarge
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
-	front.SetDeadline(http.NewResponseController(w).SetReadDeadline, bodyTime)
+	front.SetDeadline(http.NewResponseController(w).SetReadDeadline, bodyTimeout)
 	body, err := io.ReadAll(r.Body)
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return nil, tooLarge
 	}
 	if err != nil {
 		w.Header().Set("Connection", "close")
-		return nil, refuse("invalid_request", "the body did not arrive within %.0f seconds", bodyTime.Seconds())
+		return nil, refuse("invalid_request", "the body did not arrive within %.0f seconds", bodyTimeout.Seconds())
 	}
 	front.BodyRead(w)
 	return body, nil

@@ -30,8 +30,8 @@ import (
 )
 
 const (
-	codeTime   = time.Minute // for which a code can be exchanged
-	secretTime = time.Hour   // for which a secret is valid
+	codeLife   = time.Minute // for which a code can be exchanged
+	secretLife = time.Hour   // for which a secret is valid
 )
 
 // AuthorizePath is the path of the page that asks the owner for consent.
@@ -174,9 +174,9 @@ func portOf(u *url.URL) string {
 
 // Run removes grants whose code was not exchanged in time, until ctx ends.
 func (s *Server) Run(ctx context.Context) {
-	for bridge.Sleep(ctx, codeTime) {
+	for bridge.Sleep(ctx, codeLife) {
 		if err := s.sweep(ctx); err != nil && ctx.Err() == nil {
-			s.Log.Warn().Err(err).Msg("access that no client has fetched could not be removed; trying again in a minute")
+			s.Log.Warn().Err(err).Msg("cannot remove access that no client has fetched; trying again in a minute")
 		}
 	}
 }

@@ -229,7 +229,7 @@ func TestAccess_FromARegistrationToARevocation(t *testing.T) {
 	if len(list) != 1 || list[0].Name != "Agent" || *list[0].OAuthClient != "agent.example" || !slices.Equal(list[0].Chats, []bridge.JID{grace}) || list[0].Allows(bridge.ScopeSend) {
 		t.Fatalf("the API lists %+v", list)
 	}
-	s.now = s.now.Add(secretTime)
+	s.now = s.now.Add(secretLife)
 	if s.opens(first.AccessToken) {
 		t.Error("the secret outlives its hour")
 	}
@@ -292,7 +292,7 @@ func TestAccess_ThatNobodyFetchesIsRemoved(t *testing.T) {
 		if err := s.server.sweep(context.Background()); err != nil || len(s.tokens()) == 0 {
 			t.Fatal(err, s.tokens())
 		}
-		s.now = s.now.Add(codeTime)
+		s.now = s.now.Add(codeLife)
 	}
 	if list := s.tokens(); len(list) != 1 || !s.opens(kept.AccessToken) {
 		t.Errorf("remaining: %+v", list)

@@ -183,7 +183,7 @@ func (s *Server) issue(ctx context.Context, grant bridge.OAuthGrant, id string) 
 	if grant.Refreshes {
 		secrets.RefreshID, secrets.RefreshHash = hashOf(id), hashOf(refresh)
 	}
-	token, err := s.Tokens.Renew(ctx, grant.Token, hash, bridge.At(now.Add(secretTime)), func(ends bridge.Time) error {
+	token, err := s.Tokens.Renew(ctx, grant.Token, hash, bridge.At(now.Add(secretLife)), func(ends bridge.Time) error {
 		secrets.AccessEnds = ends
 		return s.Store.RenewOAuthGrant(ctx, grant.Token, secrets)
 	})
@@ -227,7 +227,7 @@ func (s *Server) revoke(w http.ResponseWriter, r *http.Request) error {
 
 // grantOf returns the grant of a secret or a refresh token.
 func (s *Server) grantOf(ctx context.Context, token string) (bridge.OAuthGrant, error) {
-	if refresh, is := strings.CutPrefix(token, refreshPrefix); is {
+	if refresh, ok := strings.CutPrefix(token, refreshPrefix); ok {
 		id, _, _ := strings.Cut(refresh, ".")
 		return s.Store.OAuthGrantByRefresh(ctx, hashOf(id))
 	}

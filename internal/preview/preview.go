@@ -23,7 +23,7 @@ import (
 )
 
 const (
-	maxTime        = 3 * time.Second // for page and picture together
+	findTimeout    = 3 * time.Second // for page and picture together
 	maxBytes       = 1 << 20         // of page and picture each
 	maxSide        = 300             // pixels of the picture that is sent
 	maxTitle       = 200             // characters
@@ -45,7 +45,7 @@ type Finder struct {
 }
 
 // New returns a finder.
-func New(o Options) *Finder { return &Finder{o, maxTime} }
+func New(o Options) *Finder { return &Finder{o, findTimeout} }
 
 // Find returns the preview for the first URL in a text, or nil.
 func (f *Finder) Find(ctx context.Context, text string) *bridge.Preview {

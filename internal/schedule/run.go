@@ -34,7 +34,7 @@ func (s *Schedule) Run(ctx context.Context, callers Callers) {
 			forgotten, err = time.Now(), s.forget(ctx)
 		}
 		if err != nil && ctx.Err() == nil {
-			s.o.Log.Error().Err(err).Msg("cannot look at the scheduled messages; trying again")
+			s.o.Log.Error().Err(err).Msg("cannot read the scheduled messages; trying again")
 			pause = lookEvery
 		}
 		timer := time.NewTimer(pause)

@@ -225,6 +225,6 @@ func (s *Schedule) hold(id string) (done func(), err error) {
 // removeFiles removes the files of a message, if it has any. A failure is only logged: the next start tries again.
 func (s *Schedule) removeFiles(id string) {
 	if err := s.files.removeAll(id); err != nil {
-		s.o.Log.Error().Err(err).Str("msg_id", id).Msg("a file of a scheduled message was not removed; the next start removes it")
+		s.o.Log.Error().Err(err).Str("msg_id", id).Msg("cannot remove a file of a scheduled message; the next start removes it")
 	}
 }

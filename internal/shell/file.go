@@ -36,8 +36,8 @@ func FileError(err error) error { return &fileError{err} }
 
 // IsMissingFile reports whether err says that a file to send or import does not exist.
 func IsMissingFile(err error) bool {
-	_, is := errors.AsType[*fileError](err)
-	return is && errors.Is(err, fs.ErrNotExist)
+	_, ok := errors.AsType[*fileError](err)
+	return ok && errors.Is(err, fs.ErrNotExist)
 }
 
 func (e *fileError) Unwrap() error { return e.error }

@@ -127,11 +127,11 @@ func (s *Shell) names(ctx context.Context, given []string) (map[string]bridge.JI
 
 // explainDates adds the possible readings of the dates to an error.
 func explainDates(err error) error {
-	refused, is := errors.AsType[*client.Error](err)
+	refused, ok := errors.AsType[*client.Error](err)
 	if bridge.CodeOf(err) == bridge.CodeAmbiguousTimezone {
 		return hinted(err, "set it with --timezone, as in --timezone Europe/Berlin")
 	}
-	if !is || refused.Dates == nil {
+	if !ok || refused.Dates == nil {
 		return err
 	}
 	hint := "choose the order with --date-order:"

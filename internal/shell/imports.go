@@ -26,32 +26,32 @@ func (s *Shell) Imports(ctx context.Context, limit int) error {
 
 // EndImport cancels an import that is running, or undoes one that has ended, and waits for the end.
 func (s *Shell) EndImport(ctx context.Context, id string, undo bool) error {
-	is, err := s.API.Import(ctx, id)
-	switch isRunning := is.State == bridge.ImportRunning; {
+	imp, err := s.API.Import(ctx, id)
+	switch isRunning := imp.State == bridge.ImportRunning; {
 	case err != nil:
 		return err
 	case undo && isRunning:
 		return hinted(fmt.Errorf("the import is still running"), "cancel it first: bridged imports cancel %s", id)
 	case !undo && !isRunning:
-		return hinted(fmt.Errorf("the import has ended already (state %s)", is.State), "undo it: bridged imports undo %s", id)
+		return hinted(fmt.Errorf("the import has ended already (state %s)", imp.State), "undo it: bridged imports undo %s", id)
 	}
-	is, err = s.API.EndImport(ctx, id, false)
-	for err == nil && is.State == bridge.ImportUndoing {
-		if err := s.note("%d messages removed …", is.Removed); err != nil {
+	imp, err = s.API.EndImport(ctx, id, false)
+	for err == nil && imp.State == bridge.ImportUndoing {
+		if err := s.note("%d messages removed …", imp.Removed); err != nil {
 			return err
 		}
 		if !bridge.Sleep(ctx, importPause) {
 			return ctx.Err()
 		}
-		is, err = s.API.Import(ctx, id)
+		imp, err = s.API.Import(ctx, id)
 	}
 	switch {
 	case err != nil:
 		return err
 	case s.JSON:
-		return s.printJSON(is)
+		return s.printJSON(imp)
 	case undo:
-		return s.print("Undone: %d messages were removed from %s.\n", is.Removed, is.ChatJID)
+		return s.print("Undone: %d messages were removed from %s.\n", imp.Removed, imp.ChatJID)
 	}
-	return s.print("Cancelled: %d of %d messages are stored in %s. To remove them: bridged imports undo %s\n", is.Imported, is.Total, is.ChatJID, is.ID)
+	return s.print("Cancelled: %d of %d messages are stored in %s. To remove them: bridged imports undo %s\n", imp.Imported, imp.Total, imp.ChatJID, imp.ID)
 }

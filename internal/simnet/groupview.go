@@ -96,7 +96,7 @@ func (v *GroupView) change(e *events.GroupInfo) {
 		v.Ephemeral = e.Ephemeral.DisappearingTimer
 	}
 	for _, other := range e.UnknownChanges {
-		if mode, is := other.Content.([]byte); is && other.Tag == "member_add_mode" {
+		if mode, ok := other.Content.([]byte); ok && other.Tag == "member_add_mode" {
 			v.AddedByAll = string(mode) == string(types.GroupMemberAddModeAllMember)
 		}
 	}

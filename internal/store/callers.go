@@ -17,7 +17,7 @@ func (t *writeTx) callerID(by *bridge.CalledBy) any {
 		t.Find(`
 			INSERT INTO callers (token, entrance, name, above) VALUES (?, ?, ?, ?)
 			ON CONFLICT (token, entrance) DO UPDATE SET name = excluded.name RETURNING id`,
-			[]any{by.Token, string(by.Entrance), by.Name, t.Encode(append([]int64{}, by.Above...))}, &id)
+			[]any{by.Token, string(by.Entrance), by.Name, t.Encode(append([]int64{}, by.Ancestors...))}, &id)
 	}
 	return id
 }
@@ -30,7 +30,7 @@ func (s *Store) SentBy(ctx context.Context, chat bridge.JID, id string) (*bridge
 			[]any{chatID(r, chat), id}, &by.Token, &by.Entrance, &by.Name, &above) {
 			return nil
 		}
-		r.Decode(above, &by.Above)
+		r.Decode(above, &by.Ancestors)
 		return by
 	})
 }

@@ -54,7 +54,7 @@ func (s *Store) check(ctx context.Context, tables func(context.Context) (map[str
 	case err != nil:
 		sentence := storefile.ExplainRead(ctx, err)
 		s.unchecked.Store(&sentence)
-		s.o.Log.Error().Err(err).Msg("store not checked; trying again")
+		s.o.Log.Error().Err(err).Msg("cannot check the store; trying again")
 		return false
 	case len(damaged) == 0:
 		s.o.Log.Debug().Dur("took", time.Since(began)).Msg("store checked: no damage")

@@ -70,7 +70,7 @@ func (t *writeTx) silently(f func()) {
 func (t *writeTx) saveImportedChange(change bridge.Fact) {
 	of := pendingTx{t}.packPending(change)
 	stored, found := t.findMessage(of.chat, of.target)
-	if edit, is := change.(bridge.Edit); !found && is && edit.Upload != nil {
+	if edit, ok := change.(bridge.Edit); !found && ok && edit.Upload != nil {
 		t.saveImportedMessage(*edit.Upload)
 		return
 	}

@@ -65,7 +65,7 @@ func scanImport(r *read.Snapshot, row *sqlite.Row) (i ImportRecord) {
 	var about, above []byte
 	i.By = new(bridge.CalledBy)
 	row.Scan(&i.Seq, &i.ID, &i.ChatJID, &i.By.Token, &i.By.Entrance, &i.By.Name, &above, &i.Tree, &i.State, &i.Error, &i.StartedAt, &i.EndedAt, &i.Imported, &i.Duplicates, &i.Media, &i.Removed, &about)
-	r.Decode(above, &i.By.Above)
+	r.Decode(above, &i.By.Ancestors)
 	r.Decode(about, &i.ImportAbout)
 	i.ChatJID, i.Doubtful, i.UnknownNames = r.People().Canonical(i.ChatJID), []bridge.AmbiguousLine{}, []string{}
 	return i

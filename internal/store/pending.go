@@ -57,7 +57,7 @@ type changeKind interface {
 type kindOf[T bridge.Fact] func(f *T) changeFields
 
 func (of kindOf[T]) fields(fact bridge.Fact) (changeFields, bool) {
-	if f, is := fact.(T); is {
+	if f, ok := fact.(T); ok {
 		return of(new(f)), true
 	}
 	return changeFields{}, false
@@ -270,7 +270,7 @@ func (r pendingChange) size() int { return len(r.target) + len(r.stanza) + len(r
 // packPending returns the row of a change; the row of any other fact has no target.
 func (t pendingTx) packPending(fact bridge.Fact) (row pendingChange) {
 	for number, kind := range changeKinds[1:] {
-		if f, is := kind.fields(fact); is {
+		if f, ok := kind.fields(fact); ok {
 			row = pendingChange{kind: number + 1, chat: *f.chat, sender: *f.sender, target: f.target, stanza: f.stanza}
 		}
 	}

@@ -131,7 +131,7 @@ func TestPending_OrderChangesNothing(t *testing.T) {
 		shuffled := make([]bridge.Fact, 0, len(facts)+crowdSize)
 		for _, f := range facts {
 			place := len(shuffled)
-			if _, is := f.(bridge.Message); !is {
+			if _, ok := f.(bridge.Message); !ok {
 				place = c.r.IntN(place + 1)
 			}
 			shuffled = append(shuffled[:place], append([]bridge.Fact{f}, shuffled[place:]...)...)

@@ -38,7 +38,7 @@ var (
 func remembered(f func(string) string) func(string) string {
 	var known sync.Map
 	return func(text string) string {
-		if result, is := known.Load(text); is {
+		if result, ok := known.Load(text); ok {
 			return result.(string)
 		}
 		result := f(text)

@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	// StillTime limits the taking of a still.
-	StillTime = 10 * time.Second
+	// StillTimeout limits the taking of a still.
+	StillTimeout = 10 * time.Second
 	// maxStill limits a still in bytes. One of 100 pixels has about 3 KB.
 	maxStill = 64 << 10
 	// looked is the number of frames at the beginning of a video of which the most typical one is

@@ -23,22 +23,22 @@ import (
 )
 
 const (
-	audioTime = 2 * time.Minute
-	videoTime = 10 * time.Minute
+	audioTimeout = 2 * time.Minute
+	videoTimeout = 10 * time.Minute
 	// slots is the number of concurrent processes of a kind. One token tree gets at most half of
 	// them, and one is reserved for BRIDGE_TOKEN.
 	slots = 2
 	// maxQueued limits how many conversions of a kind one token tree may run or wait for, and
-	// waitTime how long they wait.
-	maxQueued = 8
-	waitTime  = 2 * time.Minute
+	// slotTimeout how long they wait.
+	maxQueued   = 8
+	slotTimeout = 2 * time.Minute
 	// MaxLength limits the playing time of audio and video that is converted. Silence compresses
 	// so well that hours of it are a small file.
 	MaxLength = 2 * time.Hour
-	// killTime limits the wait for the output of killed processes.
-	killTime = 2 * time.Second
-	// MaxTime limits a conversion, including the wait for a slot.
-	MaxTime = videoTime + waitTime + killTime
+	// killTimeout limits the wait for the output of killed processes.
+	killTimeout = 2 * time.Second
+	// MaxTimeout limits a conversion, including the wait for a slot.
+	MaxTimeout = videoTimeout + slotTimeout + killTimeout
 )
 
 // Options configures [New].
@@ -58,7 +58,7 @@ type Converter struct {
 
 // New returns a converter.
 func New(o Options) *Converter {
-	return &Converter{o, newKind("audio files", audioTime), newKind("videos", videoTime), newKind("videos", StillTime)}
+	return &Converter{o, newKind("audio files", audioTimeout), newKind("videos", videoTimeout), newKind("videos", StillTimeout)}
 }
 
 // Find returns the path of ffmpeg: the setting's or, if that is empty, the path found in PATH. It
@@ -184,7 +184,7 @@ type kind struct {
 }
 
 func newKind(noun string, most time.Duration) kind {
-	return kind{noun, most, intake.NewSemaphore(intake.Limits{Slots: slots, Queued: maxQueued, Wait: waitTime})}
+	return kind{noun, most, intake.NewSemaphore(intake.Limits{Slots: slots, Queued: maxQueued, Wait: slotTimeout})}
 }
 
 // acquire waits for a slot. Call release to free it.
@@ -209,7 +209,7 @@ func (c *Converter) run(ctx context.Context, k *kind, args []string, out io.Writ
 	defer cancel()
 	process := c.command(limited, k.time, args)
 	process.Env = []string{} // not ours
-	process.WaitDelay = killTime
+	process.WaitDelay = killTimeout
 	heard, isHeard := out.(*loudness)
 	if isHeard {
 		heard.stop = cancel
@@ -233,7 +233,7 @@ func (c *Converter) run(ctx context.Context, k *kind, args []string, out io.Writ
 func Version(ctx context.Context, program string) (version string, missing []string, err error) {
 	ask := func(arg string) (string, error) {
 		command := exec.CommandContext(ctx, program, "-hide_banner", arg)
-		command.Env, command.WaitDelay = []string{}, killTime
+		command.Env, command.WaitDelay = []string{}, killTimeout
 		answer, err := command.Output()
 		return string(answer), err
 	}

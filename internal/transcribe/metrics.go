@@ -7,8 +7,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// scrapeTime limits the store's answer to a scrape.
-const scrapeTime = 5 * time.Second
+// scrapeTimeout limits the store's answer to a scrape.
+const scrapeTimeout = 5 * time.Second
 
 // Metrics returns the collectors of /metrics.
 func (t *Transcriber) Metrics() []prometheus.Collector {
@@ -31,7 +31,7 @@ func (s *state) Describe(descs chan<- *prometheus.Desc) {
 
 // Collect implements prometheus.Collector.
 func (s *state) Collect(metrics chan<- prometheus.Metric) {
-	ctx, cancel := context.WithTimeout(context.Background(), scrapeTime)
+	ctx, cancel := context.WithTimeout(context.Background(), scrapeTimeout)
 	defer cancel()
 	work, err := s.t.o.Store.Transcribed(ctx)
 	if err != nil {

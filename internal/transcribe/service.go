@@ -27,8 +27,8 @@ const (
 	// word.
 	answerLimit = 8 << 20
 	// errorLimit limits how much of an error response is read.
-	errorLimit  = 64 << 10
-	connectTime = 10 * time.Second
+	errorLimit     = 64 << 10
+	connectTimeout = 10 * time.Second
 	// longestAsked limits the pause that the service may ask for.
 	longestAsked = time.Hour
 	// mostRedirects limits redirects within the service.
@@ -58,11 +58,11 @@ func newService(o Options) *service {
 	s := &service{
 		base: o.URL, endpoint: o.URL.JoinPath("v1/audio/transcriptions"), key: o.Key, model: o.Model, language: o.Language, userAgent: o.UserAgent, timeout: timeoutFor,
 	}
-	dialer := &net.Dialer{Timeout: connectTime}
+	dialer := &net.Dialer{Timeout: connectTimeout}
 	s.client = &http.Client{
 		CheckRedirect: s.checkRedirect,
 		Transport: &http.Transport{
-			DialContext: dialer.DialContext, TLSHandshakeTimeout: connectTime, ForceAttemptHTTP2: true,
+			DialContext: dialer.DialContext, TLSHandshakeTimeout: connectTimeout, ForceAttemptHTTP2: true,
 			DisableCompression: true, MaxResponseHeaderBytes: errorLimit, MaxIdleConns: 1, IdleConnTimeout: time.Minute,
 		},
 	}
@@ -100,8 +100,8 @@ func (s *service) transcribe(ctx context.Context, of recording) (transcript, err
 	}
 	resp, err := s.client.Do(r)
 	if err != nil {
-		dial, is := errors.AsType[*net.OpError](err)
-		return transcript{}, &failure{sentence: s.explain(ctx, err), isService: true, isFree: is && dial.Op == "dial", isSlow: ctx.Err() != nil}
+		dial, ok := errors.AsType[*net.OpError](err)
+		return transcript{}, &failure{sentence: s.explain(ctx, err), isService: true, isFree: ok && dial.Op == "dial", isSlow: ctx.Err() != nil}
 	}
 	defer resp.Body.Close() // it was only read
 	if resp.StatusCode != http.StatusOK {

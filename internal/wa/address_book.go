@@ -156,7 +156,7 @@ func (l *link) otherNames(ctx context.Context, named map[bridge.JID]int) (facts 
 			continue
 		}
 		person := convert.Contact(jid, contact)
-		if _, is := named[l.m.store.Canonical(person.JID)]; person.Name != nil && !is {
+		if _, ok := named[l.m.store.Canonical(person.JID)]; person.Name != nil && !ok {
 			if err := l.cli.ForgetName(ctx, jid); err != nil {
 				l.m.storeLags.Store(true)
 				l.m.log.Warn().Err(err).Msg("cannot remove a name from the session")
@@ -179,7 +179,7 @@ func (l *link) removedNames(ctx context.Context, named map[bridge.JID]int) (fact
 			return facts
 		}
 		for _, person := range page.Items {
-			if _, is := named[person.JID]; !is {
+			if _, ok := named[person.JID]; !ok {
 				facts = append(facts, bridge.Contact{JID: person.JID, Name: new("")})
 			}
 		}

@@ -75,7 +75,7 @@ func (m *Manager) missCalls(ctx context.Context, ringing time.Duration) bool {
 // noteRinging wakes watchCalls if facts contain calls.
 func (m *Manager) noteRinging(facts []bridge.Fact) {
 	for _, fact := range facts {
-		if _, is := fact.(bridge.Call); is {
+		if _, ok := fact.(bridge.Call); ok {
 			bridge.Wake(m.rang)
 		}
 	}

@@ -315,7 +315,7 @@ type importCounts struct {
 func (s interrupted) Save(ctx context.Context, facts ...bridge.Fact) error {
 	n := 0
 	for _, fact := range facts {
-		if _, is := fact.(bridge.Imported); is {
+		if _, ok := fact.(bridge.Imported); ok {
 			n++
 		}
 	}

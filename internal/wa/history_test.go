@@ -188,7 +188,7 @@ type forgetful struct {
 
 func (f forgetful) Save(ctx context.Context, facts ...bridge.Fact) error {
 	for _, fact := range facts {
-		if _, is := fact.(bridge.HistoryPart); is {
+		if _, ok := fact.(bridge.HistoryPart); ok {
 			select {
 			case <-f.lost:
 				return nil

@@ -16,7 +16,7 @@ func (l *link) messageFacts(e *events.Message) []bridge.Fact {
 	return convert.MessageFacts(e, l.m.currentUser().JID, func(pending bridge.Encrypted, part convert.EncryptedPart) ([]bridge.Fact, bool) {
 		facts, ok := l.openWithKnownSecret(e, pending, part)
 		if !ok {
-			l.m.log.Debug().Str("msg_id", pending.ID).Str("use", string(part.Use)).Msg("the secret is not known yet")
+			l.m.log.Debug().Str("msg_id", pending.ID).Str("use", string(part.Use)).Msg("the secret of an encrypted part is not known yet")
 		}
 		return facts, ok
 	})

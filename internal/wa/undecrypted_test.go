@@ -22,7 +22,7 @@ type heldPlaceholders struct {
 
 func (s heldPlaceholders) Save(ctx context.Context, facts ...bridge.Fact) error {
 	for _, fact := range facts {
-		if m, is := fact.(bridge.Message); is && m.MessageType == bridge.TypeUndecryptable {
+		if m, ok := fact.(bridge.Message); ok && m.MessageType == bridge.TypeUndecryptable {
 			s.came <- struct{}{}
 			if err := <-s.answers; err != nil {
 				return err

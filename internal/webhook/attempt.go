@@ -148,9 +148,9 @@ func (d *Dispatcher) try(ctx context.Context, a *attempt) result {
 			accepted = 0
 		}
 		r.outcome = d.deliver(ctx, p, a.WebhookDelivery, accepted)
-		r.isPosted = !r.isNothing
+		r.isPosted = !r.hasNoPost
 	}
-	r.isBrokenOff = ctx.Err() != nil && (!r.isPosted || r.failure != "")
+	r.isInterrupted = ctx.Err() != nil && (!r.isPosted || r.failure != "")
 	return r
 }
 
@@ -158,11 +158,11 @@ func (d *Dispatcher) try(ctx context.Context, a *attempt) result {
 func (w *worker) settle(r result) {
 	delete(w.underWay, r.ID)
 	switch {
-	case r.isBrokenOff: // it is tried again at once
+	case r.isInterrupted: // it is tried again at once
 	case bridge.CodeOf(r.err) == bridge.CodeNotFound:
 		w.gone = true
 	case r.err != nil:
-		w.log.Error().Err(r.err).Msg("event to post not read; trying again")
+		w.log.Error().Err(r.err).Msg("cannot read an event to post; trying again")
 		w.hold(time.Now().Add(storeRetry))
 	case r.isPosted:
 		w.note(r.attempt, r.outcome)
@@ -207,7 +207,7 @@ func (w *worker) note(a *attempt, got outcome) {
 
 // judge updates the outage by the outcome of a post.
 func (w *worker) judge(a *attempt, got outcome) {
-	if got.isReceivers {
+	if got.receiverFailed {
 		if w.outage.fail(a.Queue, a.began, a.isProbe, got.status == http.StatusGone) {
 			w.log.Warn().Str("failure", got.failure).Msg("webhook's receiver is down: one event at a time is tried")
 		}

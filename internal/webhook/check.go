@@ -37,7 +37,7 @@ func (d *Dispatcher) verify(ctx context.Context, w bridge.Webhook) error {
 		return nil
 	}
 	address, answer := verifier.Challenge(w)
-	ctx, cancel := context.WithTimeout(ctx, tryTime)
+	ctx, cancel := context.WithTimeout(ctx, attemptTimeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {

@@ -121,19 +121,19 @@ func New(o Options) *Dispatcher {
 // storeRetry is the pause after a failure of the store.
 const storeRetry = 5 * time.Second
 
-// Run posts until ctx ends. Posts under way then have graceTime to end. Slower ones are repeated at the
+// Run posts until ctx ends. Posts under way then have stopTimeout to end. Slower ones are repeated at the
 // next start.
 func (d *Dispatcher) Run(ctx context.Context) error {
 	posting, giveUp := context.WithCancel(context.WithoutCancel(ctx))
 	defer giveUp()
-	defer context.AfterFunc(ctx, func() { time.AfterFunc(graceTime, giveUp) })()
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(stopTimeout, giveUp) })()
 	var workers sync.WaitGroup
 	defer d.closeIdle()
 	defer workers.Wait()
 	for {
 		wait := time.Hour
 		if err := d.startWorkers(ctx, posting, &workers); err != nil && ctx.Err() == nil {
-			d.log.Error().Err(err).Msg("webhooks not read")
+			d.log.Error().Err(err).Msg("cannot read the webhooks; trying again")
 			wait = storeRetry
 		}
 		select {

@@ -107,7 +107,7 @@ func TestDispatcher_ReceiverDownForHours(t *testing.T) {
 		"breaks off":    always(0),
 		"never answers": always(-1),
 		"answers too late": func(posted) int {
-			time.Sleep(tryTime + time.Second)
+			time.Sleep(attemptTimeout + time.Second)
 			return -1
 		},
 	} {
@@ -133,7 +133,7 @@ func TestDispatcher_ReceiverDownForHours(t *testing.T) {
 					t.Errorf("it was tried %d times in 5 hours", n)
 				}
 				r.answers(always(http.StatusNoContent))
-				time.Sleep(longestPause + longestPause/5 + tryTime*2)
+				time.Sleep(longestPause + longestPause/5 + attemptTimeout*2)
 				want(t, "grace's", r.accepted(grace), named("A", 0, 20))
 				want(t, "alan's", r.accepted(alan), named("B", 0, 20))
 				if up := b.webhook(w.ID); up.LastError != nil || up.Pending != 0 || up.Dead != 0 {
@@ -295,7 +295,7 @@ func TestDispatcher_StopsInTime(t *testing.T) {
 		b := newBench(t)
 		r, w := b.receive("n8n")
 		r.answers(func(posted) int {
-			time.Sleep(graceTime / 2)
+			time.Sleep(stopTimeout / 2)
 			return http.StatusOK
 		})
 		b.say(grace, "A", 0, 1)
@@ -310,7 +310,7 @@ func TestDispatcher_StopsInTime(t *testing.T) {
 		synctest.Wait()
 		began := time.Now()
 		b.stop()
-		if took := time.Since(began); took > graceTime {
+		if took := time.Since(began); took > stopTimeout {
 			t.Errorf("it took %v", took)
 		}
 		r.answers(always(http.StatusOK))

@@ -150,7 +150,7 @@ func TestFormats_PartsAreTakenOnce(t *testing.T) {
 		synctest.Wait()
 		want(t, "taken without the file", receiver.taken()[2:], []string{"first of LOST0 ", "second of LOST0 without"})
 		b.say(grace, "SLOW", 0, 1)
-		time.Sleep(tryTime)
+		time.Sleep(attemptTimeout)
 		synctest.Wait()
 		want(t, "taken without the file that does not come", receiver.taken()[4:], []string{"first of SLOW0 ", "second of SLOW0 without"})
 		time.Sleep(time.Minute)

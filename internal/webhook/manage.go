@@ -136,7 +136,7 @@ func (d *Dispatcher) Test(ctx context.Context, id int64) (Tried, error) {
 	if err := ctx.Err(); err != nil {
 		return Tried{}, err
 	}
-	if got.isNothing {
+	if got.hasNoPost {
 		return Tried{}, bridge.Invalid("a test in the format %s needs the account's state, which the token of this webhook may not see", w.Format)
 	}
 	tried := Tried{OK: got.failure == "", DurationMS: got.took.Milliseconds()}
@@ -172,7 +172,7 @@ func (d *Dispatcher) Redeliver(ctx context.Context, webhook, delivery int64) (br
 	if err := ctx.Err(); err != nil {
 		return bridge.WebhookDelivery{}, err
 	}
-	if got.isNothing {
+	if got.hasNoPost {
 		return bridge.WebhookDelivery{}, bridge.NotFound("the format of this webhook has no post for event %d", stored.EventID)
 	}
 	enter(&stored, got, d.wall())

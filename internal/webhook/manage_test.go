@@ -124,7 +124,7 @@ func TestTest_TellsHowItWent(t *testing.T) {
 		}
 		r.answers(always(-1))
 		got, err = b.Test(t.Context(), w.ID)
-		if err != nil || got.OK || got.Status != nil || !strings.Contains(*got.Error, "30 s") || got.DurationMS != tryTime.Milliseconds() {
+		if err != nil || got.OK || got.Status != nil || !strings.Contains(*got.Error, "30 s") || got.DurationMS != attemptTimeout.Milliseconds() {
 			t.Errorf("got %+v, %v", got, err)
 		}
 		if left := b.deliveries(w.ID, ""); len(left) != 0 {

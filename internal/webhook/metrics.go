@@ -66,7 +66,7 @@ func explain(err error) (kind, string) {
 	var certificate *tls.CertificateVerificationError
 	switch {
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded):
-		return timedOut, fmt.Sprintf("the receiver did not answer within %.0f s", tryTime.Seconds())
+		return timedOut, fmt.Sprintf("the receiver did not answer within %.0f s", attemptTimeout.Seconds())
 	case errors.Is(err, context.Canceled):
 		return cancelled, "the attempt was cancelled"
 	case errors.Is(err, syscall.ECONNREFUSED):

@@ -18,29 +18,29 @@ import (
 )
 
 const (
-	// tryTime limits a receiver's answer.
-	tryTime = 30 * time.Second
-	// openTime is the part of tryTime after which an event is posted without its file.
-	openTime = tryTime / 2
-	// graceTime limits an attempt when the program stops.
-	graceTime = time.Second
-	// answerLimit and answerTime limit the reading of an answer.
-	answerLimit = 16 << 10
-	answerTime  = 100 * time.Millisecond
+	// attemptTimeout is how long a receiver may take to answer a post.
+	attemptTimeout = 30 * time.Second
+	// openTimeout is how long opening an event's file may take; after it, the event is posted without the file.
+	openTimeout = attemptTimeout / 2
+	// stopTimeout is how long an attempt may still take when the program stops.
+	stopTimeout = time.Second
+	// drainLimit (in bytes) and drainTimeout limit the reading of an answer's body.
+	drainLimit   = 16 << 10
+	drainTimeout = 100 * time.Millisecond
 )
 
-// read returns the event of a delivery in its current form.
+// read returns the event of a delivery, with the current content of its message.
 func (d *Dispatcher) read(ctx context.Context, of bridge.WebhookDelivery) (store.Post, error) {
 	if of.EventType != bridge.EventReset {
 		return d.store.Post(ctx, of.WebhookID, of.EventID)
 	}
 	p, err := d.store.Post(ctx, of.WebhookID, 0)
-	p.Shown = true // it is not about a message or chat
+	p.Shown = true // no filter can exclude it
 	return p, err
 }
 
-// deliver posts the event of a delivery, without the first posts that the receiver has already
-// accepted.
+// deliver posts the event of a delivery. A format can make several posts of one event; deliver skips the first ones,
+// which the receiver has already accepted.
 func (d *Dispatcher) deliver(ctx context.Context, p store.Post, of bridge.WebhookDelivery, accepted int) outcome {
 	event := p.Event
 	if of.EventType == bridge.EventReset {
@@ -69,14 +69,14 @@ func (d *Dispatcher) groupName(ctx context.Context, w bridge.Webhook, chat bridg
 // outcome is the result of an attempt. failure is empty if it succeeded, and otherwise a sentence
 // for the person who set up the webhook. status is 0 without an answer.
 type outcome struct {
-	status      int
-	failure     string
-	took        time.Duration
-	isReceivers bool          // the receiver cannot be reached or fails, whatever the event
-	retryAfter  time.Duration // the pause that the receiver asks for
-	isBrokenOff bool          // the result is unknown
-	isNothing   bool          // the format has no post for the event
-	accepted    int           // posts of the event that the receiver has accepted
+	status         int
+	failure        string
+	took           time.Duration
+	receiverFailed bool          // the receiver is down; it would fail for any event
+	retryAfter     time.Duration // the pause that the receiver asks for
+	isInterrupted  bool          // the attempt was cancelled, so its result is unknown
+	hasNoPost      bool          // the format has no post for this event
+	accepted       int           // posts of the event that the receiver has accepted
 }
 
 // post makes one attempt: it sends the posts of an event that the receiver has not accepted yet,
@@ -92,7 +92,7 @@ func (d *Dispatcher) post(ctx context.Context, of format.Delivery, accepted int)
 		return outcome{failure: "bridged could not encode the event in the webhook's format", accepted: accepted}
 	}
 	if len(posts) == 0 {
-		return outcome{isNothing: true}
+		return outcome{hasNoPost: true}
 	}
 	var result kind
 	for _, p := range posts[min(accepted, len(posts)-1):] {
@@ -101,11 +101,11 @@ func (d *Dispatcher) post(ctx context.Context, of format.Delivery, accepted int)
 		switch {
 		case err != nil:
 			result, got.failure = explain(err)
-			got.isReceivers = true
+			got.receiverFailed = true
 			log.Warn().Str("failure", got.failure).Msg("webhook failed")
 		case result != succeeded:
 			got.failure = refusal(got.status)
-			got.isReceivers = got.status < 400 || got.status > 499 || got.status == http.StatusGone
+			got.receiverFailed = got.status < 400 || got.status > 499 || got.status == http.StatusGone
 			log.Warn().Int("status", got.status).Msg("webhook failed")
 		default:
 			accepted++
@@ -131,7 +131,7 @@ func (d *Dispatcher) posts(of format.Delivery) ([]format.Post, error) {
 	return f.Posts(of)
 }
 
-// refusal describes a status.
+// refusal returns a sentence about a status that is not a success.
 func refusal(status int) string {
 	sentence := strings.TrimSpace(fmt.Sprintf("the receiver answered %d %s", status, http.StatusText(status)))
 	if status >= 300 && status <= 399 {
@@ -141,7 +141,7 @@ func refusal(status int) string {
 }
 
 func (d *Dispatcher) send(ctx context.Context, w bridge.Webhook, p format.Post) (outcome, error) {
-	ctx, cancel := context.WithTimeout(ctx, tryTime)
+	ctx, cancel := context.WithTimeout(ctx, attemptTimeout)
 	defer cancel()
 	req, err := d.request(ctx, p)
 	if err != nil {
@@ -150,7 +150,7 @@ func (d *Dispatcher) send(ctx context.Context, w bridge.Webhook, p format.Post) 
 	// Uses the transport instead of a client, because redirects are not followed.
 	resp, err := d.transport(w).RoundTrip(req)
 	if err != nil {
-		if ctx.Err() != nil { // the reason why it was cancelled
+		if ctx.Err() != nil { // the transport's error does not say whether it was a timeout
 			err = errors.Join(ctx.Err(), err)
 		}
 		return outcome{}, err
@@ -177,8 +177,8 @@ func (d *Dispatcher) transport(w bridge.Webhook) http.RoundTripper {
 // drain closes the body of an answer. It first reads the body if it is short and arrives at once,
 // so that the connection can be reused.
 func drain(body io.ReadCloser) {
-	late := time.AfterFunc(answerTime, func() { _ = body.Close() })
-	_, _ = io.CopyN(io.Discard, body, answerLimit)
+	late := time.AfterFunc(drainTimeout, func() { _ = body.Close() })
+	_, _ = io.CopyN(io.Discard, body, drainLimit)
 	if late.Stop() {
 		_ = body.Close()
 	}
@@ -196,12 +196,12 @@ func (d *Dispatcher) request(ctx context.Context, p format.Post) (*http.Request,
 	}
 	req.URL = urlguard.Encoded(req.URL)
 	req.ContentLength = size
-	if p.File == nil { // it can be read again
+	if p.File == nil { // the body is in memory, so it can be sent again
 		req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(p.Body)), nil }
 	}
 	req.Header = p.Header
-	// Posts may be repeated, so net/http may repeat one on a new connection if the receiver had
-	// closed the old one. The empty header is not sent.
+	// This header lets net/http repeat the post on a new connection if the receiver has closed the old one. It is
+	// not sent, because it has no value.
 	req.Header["Idempotency-Key"] = []string{}
 	if d.userAgent != "" && req.Header.Get("User-Agent") == "" {
 		req.Header.Set("User-Agent", d.userAgent)
@@ -209,10 +209,10 @@ func (d *Dispatcher) request(ctx context.Context, p format.Post) (*http.Request,
 	return req, nil
 }
 
-// withFile returns a post's body with its file, and its size in bytes. If the file cannot be
-// opened, the body is without it.
+// withFile returns the body of a post that contains a file in base64, and the body's size in bytes. If the file cannot
+// be opened, it returns the body without the file.
 func (d *Dispatcher) withFile(ctx context.Context, p format.Post) (io.ReadCloser, int64) {
-	opening, cancel := context.WithTimeout(ctx, openTime)
+	opening, cancel := context.WithTimeout(ctx, openTimeout)
 	defer cancel()
 	file, size, err := d.openFile(opening, *p.File)
 	if err != nil {
@@ -229,7 +229,7 @@ func (d *Dispatcher) withFile(ctx context.Context, p format.Post) (io.ReadCloser
 	return fileBody{whole, reader}, int64(len(p.Body)) + int64(base64.StdEncoding.EncodedLen(int(size))) + int64(len(p.Tail))
 }
 
-// fileBody is a body that is written while it is read.
+// fileBody reads a body whose file is encoded while it is read, and closes the encoder's pipe.
 type fileBody struct {
 	io.Reader
 	io.Closer

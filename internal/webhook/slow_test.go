@@ -40,7 +40,7 @@ func TestDispatcher_AHangingChatHoldsUpNoOther(t *testing.T) {
 			time.Sleep(7 * time.Second)
 		}
 		r.answers(always(http.StatusOK))
-		time.Sleep(longestPause + tryTime + longestPause/5)
+		time.Sleep(longestPause + attemptTimeout + longestPause/5)
 		want(t, "grace's", r.accepted(grace), named("A", 0, 10))
 		if got := b.webhook(w.ID); got.Pending != 0 || got.Dead != 0 {
 			t.Errorf("shown as %+v", got)
@@ -72,7 +72,7 @@ func TestDispatcher_ChatsThatHangLeaveRoom(t *testing.T) {
 		for _, p := range r.took() {
 			if p.status == -1 {
 				hung[p.about()] = true
-			} else if p.at.After(b.began.Add(2 * tryTime)) {
+			} else if p.at.After(b.began.Add(2 * attemptTimeout)) {
 				late = max(late, p.at.Sub(p.payload.Timestamp.Time))
 			}
 		}
@@ -96,7 +96,7 @@ func TestDispatcher_PostsWhatIsShownAtThatMoment(t *testing.T) {
 			bridge.Deletion{Chat: grace, Target: "A3", By: grace, Timestamp: bridge.At(time.Now())},
 			bridge.Edit{Chat: grace, Target: "A4", Editor: grace, Timestamp: bridge.At(time.Now()), New: edited(grace, "A4")})
 		r.answers(always(http.StatusOK))
-		time.Sleep(tryTime + 2*firstPause)
+		time.Sleep(attemptTimeout + 2*firstPause)
 		want(t, "delivered", r.accepted(""), named("A", 0, 6))
 		for _, p := range r.took()[1:] {
 			content := "text of " + p.about()
@@ -148,7 +148,7 @@ func TestDispatcher_AnAnswerThatTricklesCostsNothing(t *testing.T) {
 		r, _ := b.receive("n8n")
 		r.sends(func() io.ReadCloser { return &trickle{closed: make(chan struct{})} })
 		b.say(grace, "A", 0, 20)
-		time.Sleep(20 * 2 * answerTime)
+		time.Sleep(20 * 2 * drainTimeout)
 		want(t, "delivered", r.accepted(""), named("A", 0, 20))
 		r.sends(func() io.ReadCloser { return io.NopCloser(endless{}) })
 		b.say(grace, "A", 20, 40)
@@ -190,7 +190,7 @@ func TestDispatcher_DeliversALongQueueInOrder(t *testing.T) {
 		b.say(grace, "A", 0, n)
 		time.Sleep(10 * time.Second)
 		r.answers(always(http.StatusOK))
-		time.Sleep(tryTime + time.Minute)
+		time.Sleep(attemptTimeout + time.Minute)
 		want(t, "delivered", r.accepted(""), named("A", 0, n))
 		r.answers(always(http.StatusServiceUnavailable))
 		b.say(grace, "B", 0, n)

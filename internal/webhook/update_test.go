@@ -174,7 +174,7 @@ func TestUpdate_OffAndOnWhileAPostHangs(t *testing.T) {
 		r, w := b.receive("n8n")
 		r.answers(func(p posted) int {
 			if p.payload.Data.ChatJID == grace {
-				time.Sleep(tryTime / 2)
+				time.Sleep(attemptTimeout / 2)
 			}
 			return http.StatusOK
 		})

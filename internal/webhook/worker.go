@@ -87,7 +87,7 @@ func (w *worker) run(ctx, posting context.Context) {
 		if err != nil {
 			changed, wait = nil, storeRetry
 			if ctx.Err() == nil {
-				w.log.Error().Err(err).Msg("webhook not served; trying again")
+				w.log.Error().Err(err).Msg("cannot process the queue of a webhook; trying again")
 			}
 		}
 		w.sleep(ctx, changed, wait)
@@ -232,6 +232,6 @@ func (w *worker) finish() {
 		return
 	}
 	if err := w.save(); err != nil {
-		w.log.Error().Err(err).Msg("outcomes of posts not saved; they are posted again at the next start")
+		w.log.Error().Err(err).Msg("cannot store the outcomes of posts; they are posted again at the next start")
 	}
 }

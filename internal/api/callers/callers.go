@@ -19,7 +19,7 @@ import (
 // Caller is a token in use. Its requests end when it is revoked or expires.
 type Caller struct {
 	bridge.Token
-	hook  *bridge.Hook // if the request was sent to its address
+	hook  *bridge.Hook // the hook to whose address the request was sent, or nil
 	ctx   context.Context
 	end   context.CancelCauseFunc
 	noted time.Time // the last use that was stored; guarded by the mutex of Tokens
@@ -35,7 +35,7 @@ func Of(ctx context.Context) bridge.Token {
 	return bridge.Token{}
 }
 
-// By returns the caller of ctx in the form that is stored with what it does.
+// By returns the caller of ctx, to be stored with what it creates.
 func By(ctx context.Context) *bridge.CalledBy {
 	if HookOf(ctx) != nil {
 		return Of(ctx).Through(bridge.EntranceHook)
@@ -43,11 +43,11 @@ func By(ctx context.Context) *bridge.CalledBy {
 	return Of(ctx).Through(bridge.EntranceOf(ctx))
 }
 
-// Shown completes by for an answer to the caller of ctx. It returns nil if that may not see it: BRIDGE_TOKEN sees all, and
-// tokens with the scope manage see themselves and what descends from them.
+// Shown completes by for an answer to the caller of ctx. It returns nil if the caller may not see it: BRIDGE_TOKEN sees all
+// callers, and a token with the scope manage sees itself and the tokens that descend from it.
 func (t *Tokens) Shown(ctx context.Context, by *bridge.CalledBy) (*bridge.CalledBy, error) {
 	caller := Of(ctx)
-	if by == nil || !caller.Allows(bridge.ScopeManage) || caller.ID != 0 && caller.ID != by.Token && !slices.Contains(by.Above, caller.ID) {
+	if by == nil || !caller.Allows(bridge.ScopeManage) || caller.ID != 0 && caller.ID != by.Token && !slices.Contains(by.Ancestors, caller.ID) {
 		return nil, nil
 	}
 	shown := *by
@@ -85,9 +85,9 @@ func WhileValid(ctx, parent context.Context) (valid context.Context, release con
 	return caller.During(parent)
 }
 
-var errTokenEnded = errors.New("the token has ended")
+var errTokenEnded = errors.New("the token has expired or was revoked")
 
-// Ended returns the refusal of a request whose token has ended since it began, or nil.
+// Ended returns an error if the request's token has expired or was revoked since the request began.
 func Ended(r *http.Request) error {
 	if !errors.Is(context.Cause(r.Context()), errTokenEnded) {
 		return nil
@@ -127,7 +127,7 @@ func (c *Caller) ends() *bridge.Time {
 
 func (c *Caller) hasExpired(now time.Time) bool { return isOver(c.ends(), now) }
 
-// isOver reports whether an end has come; nil is never.
+// isOver reports whether the time end has come; nil means never.
 func isOver(end *bridge.Time, now time.Time) bool { return end != nil && !now.Before(end.Time) }
 
 // secretOf returns the bearer token of a request; empty for none.

@@ -49,7 +49,7 @@ func (t *Tokens) ofHook(r *http.Request) (*Caller, error) {
 		ID: -id, Name: hook.Name, Scopes: []bridge.Scope{bridge.ScopeSend}, Chats: []bridge.JID{hook.Chat}, ExpiresAt: creator.ExpiresAt, Tree: -id,
 	}
 	if creator.ID != 0 {
-		token.Tree, token.Above = creator.Tree, append([]int64{creator.ID}, creator.Above...)
+		token.Tree, token.Ancestors = creator.Tree, append([]int64{creator.ID}, creator.Ancestors...)
 	}
 	return &Caller{Token: token, ctx: creator.ctx, hook: &hook}, nil
 }

@@ -7,28 +7,28 @@ import (
 	"bridged/internal/bridge"
 )
 
-// Quota bounds how many things of a kind there are. One token tree, and all tokens together, may
-// only create a part of them, so that BRIDGE_TOKEN can always create some.
+// Quota limits how many things of a kind exist. One token tree, and all tokens together, can use only a part of
+// the quota, so that BRIDGE_TOKEN can always create some.
 type Quota struct {
-	Things             string // their plural, for refusals
-	All, Tree, Created int    // in all, created by one token tree, created by all tokens
-	Remedy             string
+	Things             string // the plural, for error sentences
+	All, Tree, Created int    // the limits of all things, of those of one token tree, and of those of all tokens
+	Remedy             string // what to do at the limit, for error sentences
 }
 
 var tokenQuota = Quota{"tokens", 1000, 50, 750, "revoke some"}
 
-// admits refuses one more thing. total is how many there are, own how many the caller's tree
-// has, and created how many tokens created. Only the total bounds BRIDGE_TOKEN.
+// admits returns an error if one more thing would exceed the quota. total things exist; the caller's tree created
+// own of them, and all tokens together created. BRIDGE_TOKEN is limited by the total only.
 func (q Quota) admits(caller bridge.Token, total, own, created int) error {
 	switch {
 	case total >= q.All:
-		return bridge.Invalid("there are %d %s already, which is the most: %s", q.All, q.Things, q.Remedy)
+		return bridge.Invalid("there are %d %s already, which is the limit: %s", q.All, q.Things, q.Remedy)
 	case caller.ID == 0:
 		return nil
 	case own >= q.Tree:
-		return bridge.Invalid("%d %s are the most that one token makes, with the tokens that it made: %s", q.Tree, q.Things, q.Remedy)
+		return bridge.Invalid("a token and the tokens that it created can create %d %s: %s", q.Tree, q.Things, q.Remedy)
 	case created >= q.Created:
-		return bridge.Invalid("%d %s are the most that tokens make together: %s", q.Created, q.Things, q.Remedy)
+		return bridge.Invalid("all tokens together can create %d %s: %s", q.Created, q.Things, q.Remedy)
 	}
 	return nil
 }
@@ -41,10 +41,10 @@ type Things[T any] struct {
 	List   func(context.Context) ([]T, error)
 }
 
-// Add stores a new thing of the caller of ctx within its quota.
+// Add stores a new thing for the caller of ctx, or refuses it if it exceeds the quota.
 func (things Things[T]) Add(ctx context.Context, add func(context.Context, T) (T, error), thing T) (T, error) {
-	things.Tokens.adds.Lock()
-	defer things.Tokens.adds.Unlock()
+	things.Tokens.adding.Lock()
+	defer things.Tokens.adding.Unlock()
 	all, err := things.List(ctx)
 	if err != nil {
 		return thing, err

@@ -24,10 +24,10 @@ type Tokens struct {
 	store *store.Store
 	now   func() time.Time
 
-	adds sync.Mutex // held while things of a kind are counted and one is added
+	adding sync.Mutex // held from counting the things of a quota until one is added
 
 	mu      sync.Mutex
-	callers map[[sha256.Size]byte]*Caller // by the hash of the secret; nil until they are read; guarded by mu
+	callers map[[sha256.Size]byte]*Caller // by the hash of the secret; nil until the store is read; guarded by mu
 }
 
 // NewTokens returns the tokens of a store and root, which is BRIDGE_TOKEN.
@@ -35,7 +35,7 @@ func NewTokens(root string, st *store.Store, now func() time.Time) *Tokens {
 	return &Tokens{root: sha256.Sum256([]byte(root)), store: st, now: now}
 }
 
-// OfRequest returns the caller of a request; nil if its token or address is missing or unknown.
+// OfRequest returns the caller of a request. It returns nil if the token, or the key in a hook's address, is missing or unknown.
 func (t *Tokens) OfRequest(r *http.Request) (*Caller, error) {
 	if IsHook(r) {
 		return t.ofHook(r)
@@ -47,9 +47,9 @@ func (t *Tokens) OfRequest(r *http.Request) (*Caller, error) {
 	return t.Find(r.Context(), secret)
 }
 
-// Identify returns the token tree of a request, for the quota of its connection. A request without a bearer
-// token has the one that other returns, for example for its session; other may be nil. Failures of the store are
-// answered later, by the handler.
+// Identify returns the token tree of a request, for the quota of its connection. For a request without a bearer
+// token it asks other, which knows the sessions of the console, for example; other may be nil. If the store fails,
+// the tree is unknown here, and the handler reports the error.
 func (t *Tokens) Identify(r *http.Request, other func(*http.Request) (tree int64, known bool)) (tree int64, known bool) {
 	if other != nil && secretOf(r) == "" {
 		if tree, known = other(r); known {
@@ -63,8 +63,8 @@ func (t *Tokens) Identify(r *http.Request, other func(*http.Request) (tree int64
 	return caller.Tree, true
 }
 
-// Find returns the caller with a secret; nil for an unknown one. It compares hashes, so that
-// the time it takes shows neither the length nor the first wrong byte.
+// Find returns the caller with a secret, or nil if the secret is unknown. It compares hashes, so that
+// the time it takes shows neither the length of a right secret nor the first wrong byte.
 func (t *Tokens) Find(ctx context.Context, secret string) (*Caller, error) {
 	hash := sha256.Sum256([]byte(secret))
 	if secret == "" || !t.isRoot(hash) && !strings.HasPrefix(secret, bridge.TokenPrefix) {
@@ -77,7 +77,7 @@ func (t *Tokens) isRoot(hash [sha256.Size]byte) bool {
 	return subtle.ConstantTimeCompare(hash[:], t.root[:]) == 1
 }
 
-// ByHash returns the caller whose secret has a hash; nil for an unknown one.
+// ByHash returns the caller whose secret has a hash, or nil if the hash is unknown.
 func (t *Tokens) ByHash(ctx context.Context, hash [sha256.Size]byte) (*Caller, error) {
 	if t.isRoot(hash) {
 		return &Caller{Token: bridge.Token{Name: bridge.RootToken, Scopes: bridge.Scopes()}}, nil
@@ -104,7 +104,8 @@ func (*Tokens) As(handler http.Handler, hash [sha256.Size]byte) http.Handler {
 	})
 }
 
-// ByID returns the token with an id; nil if it was revoked or has expired. Its secret may have ended.
+// ByID returns the token with an id, or nil if it was revoked or has expired. An OAuth client's token is also
+// returned when its secret has expired and waits for its renewal.
 func (t *Tokens) ByID(ctx context.Context, id int64) (*Caller, error) {
 	if id == 0 {
 		return &Caller{ctx: context.Background()}, nil
@@ -133,30 +134,30 @@ func (t *Tokens) load(ctx context.Context) error {
 	}
 	t.callers = make(map[[sha256.Size]byte]*Caller, len(list))
 	for _, token := range list {
-		t.enter(token)
+		t.insert(token)
 	}
 	return nil
 }
 
-// enter adds a token whose parent was entered before. The caller holds mu.
-func (t *Tokens) enter(token bridge.Token) {
-	t.place(&token)
+// insert adds a token to callers, after its parent. The caller holds mu.
+func (t *Tokens) insert(token bridge.Token) {
+	t.setTree(&token)
 	caller := &Caller{Token: token}
 	caller.ctx, caller.end = context.WithCancelCause(context.Background())
 	t.callers[[sha256.Size]byte(token.Hash)] = caller
 }
 
-// place sets Tree and Above of a token. The caller holds mu.
-func (t *Tokens) place(token *bridge.Token) {
+// setTree sets Tree and Ancestors of a token from its parent's. The caller holds mu.
+func (t *Tokens) setTree(token *bridge.Token) {
 	token.Tree = token.ID
 	for _, parent := range t.callers {
 		if token.Parent != 0 && parent.ID == token.Parent {
-			token.Tree, token.Above = parent.Tree, append([]int64{parent.ID}, parent.Above...)
+			token.Tree, token.Ancestors = parent.Tree, append([]int64{parent.ID}, parent.Ancestors...)
 		}
 	}
 }
 
-// Add stores a new token within the quota of tokens.
+// Add stores a new token, or refuses it if it exceeds a quota of tokens.
 func (t *Tokens) Add(ctx context.Context, token bridge.Token) (bridge.Token, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -169,14 +170,14 @@ func (t *Tokens) Add(ctx context.Context, token bridge.Token) (bridge.Token, err
 	}
 	token, err := t.store.AddToken(ctx, token)
 	if err == nil {
-		t.enter(token)
+		t.insert(token)
 	}
 	return token, err
 }
 
-// Renew replaces the secret of an OAuth client's token by one with another hash, which ends at a time
-// and not after the token. save stores it. Requests with the former secret end when that would have
-// ended. It fails with [bridge.CodeNotFound] if the token was revoked or has expired.
+// Renew replaces the secret of an OAuth client's token. hash is the new secret's; it expires at ends, or with the
+// token if that is earlier, and save stores it. Running requests with the old secret continue until the old
+// secret's expiry. Renew fails with [bridge.CodeNotFound] if the token was revoked or has expired.
 func (t *Tokens) Renew(ctx context.Context, id int64, hash [sha256.Size]byte, ends bridge.Time, save func(ends bridge.Time) error) (bridge.Token, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -202,10 +203,10 @@ func (t *Tokens) Renew(ctx context.Context, id int64, hash [sha256.Size]byte, en
 	return bridge.Token{}, bridge.NotFound("there is no token %d", id)
 }
 
-// admits refuses a new token beyond the quota. The caller holds mu.
+// admits returns an error if a new token would exceed a quota. The caller holds mu.
 func (t *Tokens) admits(token bridge.Token) error {
 	own, created := 0, 0
-	t.place(&token)
+	t.setTree(&token)
 	for _, known := range t.callers {
 		if known.Parent != 0 {
 			created++
@@ -233,7 +234,7 @@ func (t *Tokens) tree(ctx context.Context, tree int64) (map[int64]bool, error) {
 	return ids, nil
 }
 
-// RevokeTree ends the requests of a token and of all tokens that descend from it.
+// RevokeTree does what Revoke does for a token and all tokens that descend from it.
 func (t *Tokens) RevokeTree(id int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -248,7 +249,7 @@ func (t *Tokens) RevokeTree(id int64) {
 	t.revoke(ids)
 }
 
-// Revoke ends the requests of tokens that were removed from the store.
+// Revoke forgets tokens that were removed from the store, and ends their requests.
 func (t *Tokens) Revoke(ids []int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -265,13 +266,13 @@ func (t *Tokens) revoke(ids []int64) {
 	}
 }
 
-// usedEvery is how often the last use of a token is stored.
-const usedEvery = time.Minute
+// useInterval is how often the last use of a token is stored.
+const useInterval = time.Minute
 
 // ToTheMinute rounds the time of a use down to the minute, but not to before the creation of
 // the token or hook.
 func ToTheMinute(used time.Time, created bridge.Time) time.Time {
-	at := used.Truncate(usedEvery)
+	at := used.Truncate(useInterval)
 	if at.Before(created.Time) {
 		return created.Time
 	}
@@ -282,13 +283,13 @@ func ToTheMinute(used time.Time, created bridge.Time) time.Time {
 func (t *Tokens) NoteUse(ctx context.Context, used *Caller, log *zerolog.Logger) {
 	at := ToTheMinute(t.now(), used.CreatedAt)
 	t.mu.Lock()
-	isNoted := !at.After(used.noted)
+	isNew := at.After(used.noted)
 	used.noted = at
 	t.mu.Unlock()
-	if isNoted {
+	if !isNew {
 		return
 	}
 	if err := t.store.TokenUsed(ctx, used.ID, bridge.At(at)); err != nil {
-		log.Warn().Err(err).Msg("use of a token not noted")
+		log.Warn().Err(err).Msg("cannot store the use of a token")
 	}
 }

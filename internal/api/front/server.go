@@ -19,9 +19,9 @@ import (
 
 // Limits of the time that a caller may take.
 const (
-	headerTime = 10 * time.Second // to send a request's head
-	refuseTime = time.Second      // to send the body of a request that is refused without it
-	idleTime   = 2 * time.Minute  // between two requests
+	headerTimeout = 10 * time.Second // to send a request's head
+	refuseTimeout = time.Second      // to send the body of a request that is refused without it
+	idleTimeout   = 2 * time.Minute  // between two requests
 
 	// BodyTime limits how long a caller takes to send a body, or a chunk of a form.
 	BodyTime = 30 * time.Second
@@ -36,9 +36,9 @@ const (
 func NewServer(lifetime context.Context, handler http.Handler, connections *Connections, logger zerolog.Logger) *http.Server {
 	return &http.Server{
 		Handler:           withSlots(handler),
-		ReadHeaderTimeout: headerTime,
+		ReadHeaderTimeout: headerTimeout,
 		WriteTimeout:      longestAnswer,
-		IdleTimeout:       idleTime,
+		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHead,
 		ConnState:         connections.state,
 		ConnContext:       withConn,
@@ -76,7 +76,7 @@ func StartBody(w http.ResponseWriter, r *http.Request) {
 // answer.
 func RefuseBody(w http.ResponseWriter, r *http.Request) {
 	if r.ContentLength != 0 {
-		SetDeadline(http.NewResponseController(w).SetReadDeadline, refuseTime)
+		SetDeadline(http.NewResponseController(w).SetReadDeadline, refuseTimeout)
 	}
 }
 

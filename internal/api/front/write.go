@@ -55,7 +55,7 @@ func BeginAnswer(w http.ResponseWriter, status int, contentType string, length i
 func WritePiece(w http.ResponseWriter, r *http.Request, piece []byte) bool {
 	_, err := w.Write(piece)
 	if err != nil {
-		hlog.FromRequest(r).Debug().Err(err).Msg("answer not read")
+		hlog.FromRequest(r).Debug().Err(err).Msg("the caller stopped reading the answer")
 	}
 	return err == nil
 }

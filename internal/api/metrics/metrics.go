@@ -120,8 +120,8 @@ func isHeld(r *http.Request, route string) bool {
 	return route == "/api/events" && (stream.Accepts(r) || r.URL.Query().Get("wait") != "")
 }
 
-// scrapeTime bounds the queries of a scrape.
-const scrapeTime = 5 * time.Second
+// scrapeTimeout bounds the queries of a scrape.
+const scrapeTimeout = 5 * time.Second
 
 // state collects metrics of the account, the store and the files at each scrape.
 type state struct {
@@ -135,7 +135,7 @@ func (s *state) Describe(chan<- *prometheus.Desc) {}
 
 // Collect implements prometheus.Collector.
 func (s *state) Collect(metrics chan<- prometheus.Metric) {
-	ctx, cancel := context.WithTimeout(context.Background(), scrapeTime)
+	ctx, cancel := context.WithTimeout(context.Background(), scrapeTimeout)
 	defer cancel()
 	s.collectAccount(metrics)
 	s.collectStored(ctx, metrics)

@@ -60,7 +60,7 @@ func (l *Log) Serve(w http.ResponseWriter, r *http.Request, q Query) error {
 	if err != nil && r.Context().Err() == nil && !errors.Is(err, errNotRead) {
 		return err
 	}
-	hlog.FromRequest(r).Debug().AnErr("error", err).Msg("stream over")
+	hlog.FromRequest(r).Debug().AnErr("error", err).Msg("stream ended")
 	return nil
 }
 

@@ -88,8 +88,8 @@ type upstream struct{ urlToken bool }
 
 // Key returns the bearer token, or the parameter access_token if that is allowed.
 func (p upstream) Key(r *http.Request) string {
-	key, is := bridge.Bearer(r.Header.Get("Authorization"))
-	if !is && p.urlToken {
+	key, ok := bridge.Bearer(r.Header.Get("Authorization"))
+	if !ok && p.urlToken {
 		return r.URL.Query().Get("access_token")
 	}
 	return key

@@ -64,8 +64,8 @@ type result struct {
 }
 
 const (
-	callTime  = 45 * time.Second // for one call, which may wait for events
-	maxAnswer = 256 << 10        // bytes of an answer that are shown
+	callTimeout = 45 * time.Second // for one call, which may wait for events
+	maxAnswer   = 256 << 10        // bytes of an answer that are shown
 )
 
 // operationOf returns the operation that the path names, among all of them.
@@ -142,9 +142,9 @@ func TryOperation(req *frame.Request) error {
 		return err
 	}
 	if strings.TrimSpace(page.Body) == "" {
-		return runOperation(req, page, http.NoBody, "", callTime)
+		return runOperation(req, page, http.NoBody, "", callTimeout)
 	}
-	return runOperation(req, page, strings.NewReader(page.Body), page.Op.Kind, callTime)
+	return runOperation(req, page, strings.NewReader(page.Body), page.Op.Kind, callTimeout)
 }
 
 // runOperation calls an operation if its form has no errors, and shows the answer.

@@ -11,7 +11,7 @@ import (
 	"bridged/internal/console/frame"
 )
 
-const uploadTime = 10 * time.Minute // for a call that takes a file
+const uploadTimeout = 10 * time.Minute // for a call that takes a file
 
 // toFillIn returns the fields of the form that calls an operation, but for a file.
 func (op operation) toFillIn() []field {
@@ -53,7 +53,7 @@ func TryUpload(req *frame.Request) error {
 	}
 	body, kind, end := page.formOf(file.Header, file)
 	defer end()
-	return runOperation(req, page, body, kind, uploadTime)
+	return runOperation(req, page, body, kind, uploadTimeout)
 }
 
 // formOf returns the form of a call, which is written while it is read, until end.

@@ -28,7 +28,7 @@ func (req *Request) SendFile(answer *http.Response, save bool, caching string) (
 	req.W.WriteHeader(answer.StatusCode)
 	err := req.Copy(answer.Body)
 	if err != nil {
-		hlog.FromRequest(req.Request).Debug().Err(err).Msg("file not read")
+		hlog.FromRequest(req.Request).Debug().Err(err).Msg("the browser stopped reading a file")
 	}
 	return err == nil
 }

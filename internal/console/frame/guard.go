@@ -151,7 +151,7 @@ func (s *session) owns(token string) bool {
 }
 
 const (
-	maxTries = 5 // wrong tokens of a network in tryTime; more are answered after slowTime
-	tryTime  = time.Minute
-	slowTime = time.Second
+	maxTries  = 5 // wrong tokens from one network in tryWindow; further ones are answered after slowDelay
+	tryWindow = time.Minute
+	slowDelay = time.Second
 )

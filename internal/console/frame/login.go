@@ -49,9 +49,9 @@ func (site *Site) loginForm(w http.ResponseWriter, r *http.Request, status int, 
 }
 
 const (
-	maxLogin  = 16 << 10        // bytes of the form of the login
-	loginTime = 5 * time.Second // for the form to arrive
-	maxNext   = 4 << 10         // bytes of the address of the page that is shown after the login
+	maxLogin     = 16 << 10        // bytes of the form of the login
+	loginTimeout = 5 * time.Second // for the form to arrive
+	maxNext      = 4 << 10         // bytes of the address of the page that is shown after the login
 )
 
 // LogIn opens a session for a token. The form is short, because the client is unauthenticated.
@@ -62,7 +62,7 @@ func (site *Site) LogIn(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, maxLogin)
-	front.SetDeadline(http.NewResponseController(w).SetReadDeadline, loginTime)
+	front.SetDeadline(http.NewResponseController(w).SetReadDeadline, loginTimeout)
 	if err := r.ParseForm(); err != nil || !isFormOf(r) {
 		site.loginForm(w, r, http.StatusForbidden, "This page was open for too long. Try again.")
 		return
@@ -78,10 +78,10 @@ func (site *Site) refuseToken(w http.ResponseWriter, r *http.Request) {
 		site.loginForm(w, r, http.StatusForbidden, "That token isn’t right. Check it, then try again.")
 		return
 	}
-	if !bridge.Sleep(r.Context(), slowTime) {
+	if !bridge.Sleep(r.Context(), slowDelay) {
 		return
 	}
-	w.Header().Set("Retry-After", strconv.Itoa(int(tryTime.Seconds())))
+	w.Header().Set("Retry-After", strconv.Itoa(int(tryWindow.Seconds())))
 	site.loginForm(w, r, http.StatusTooManyRequests, "That token isn’t right, and there were too many attempts. Wait a minute, then try again.")
 }
 
@@ -96,7 +96,7 @@ func (site *Site) begin(w http.ResponseWriter, r *http.Request, secret, zone, ne
 	token, known, err := site.options.TokenOf(r.Context(), as)
 	switch {
 	case err != nil:
-		hlog.FromRequest(r).Warn().Str("error", bridge.Redact(err.Error())).Msg("token not looked up")
+		hlog.FromRequest(r).Warn().Str("error", bridge.Redact(err.Error())).Msg("cannot look up a token")
 		site.loginForm(w, r, http.StatusServiceUnavailable, "The token couldn’t be checked. Try again in a moment.")
 		return
 	case !known:
@@ -113,7 +113,7 @@ func (site *Site) begin(w http.ResponseWriter, r *http.Request, secret, zone, ne
 
 // setCookie sets the cookie of a session. Browsers forget it when the session ends.
 func (site *Site) setCookie(w http.ResponseWriter, r *http.Request, secret string) {
-	http.SetCookie(w, site.cookie(r, cookieName(r), secret, view.Root, sessionTime))
+	http.SetCookie(w, site.cookie(r, cookieName(r), secret, view.Root, sessionLife))
 }
 
 // cookie returns a cookie for a path of the console. Scripts and other sites cannot use it.

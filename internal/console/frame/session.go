@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	sessionTime = 30 * 24 * time.Hour // for which a session lasts after its last use
-	linkTime    = time.Hour
+	sessionLife = 30 * 24 * time.Hour // for which a session lasts after its last use
+	linkLife    = time.Hour
 	noteEvery   = 5 * time.Minute // at most, the last use of a session is stored
 	cookieEvery = 24 * time.Hour  // at most, the cookie of a session is renewed
 	// maxSessions and maxLinks limit the memory and the rows; the session that has not been used for the longest time
@@ -79,7 +79,7 @@ func (s *session) setZone(name string) {
 
 // isFresh reports whether a session has been used recently enough. The caller holds the mutex of sessions.
 func (s *session) isFresh(now time.Time) bool {
-	return !s.isOver && now.Before(s.used.Add(sessionTime))
+	return !s.isOver && now.Before(s.used.Add(sessionLife))
 }
 
 // hash identifies a secret. Secrets of sessions and links are not stored.
@@ -247,7 +247,7 @@ func (s *sessions) close(ctx context.Context, which ...*session) error {
 	s.mu.Unlock()
 	if len(rows) > 0 {
 		if err := s.store.RemoveConsoleSessions(context.WithoutCancel(ctx), rows); err != nil {
-			s.log.Error().Str("error", bridge.Redact(err.Error())).Msg("sessions of the console that have ended could not be removed from the store; they are valid again after a restart")
+			s.log.Error().Str("error", bridge.Redact(err.Error())).Msg("cannot remove ended sessions of the console from the store; they are valid again after a restart")
 			return err
 		}
 	}
@@ -270,7 +270,7 @@ func (s *sessions) newLink() string {
 			delete(s.links, key)
 		}
 	}
-	s.links[hashOf(link)] = now.Add(linkTime)
+	s.links[hashOf(link)] = now.Add(linkLife)
 	return link
 }
 

@@ -32,7 +32,7 @@ type SessionStore interface {
 func (s *sessions) load(ctx context.Context, tokenOf func(context.Context, hash) (token bridge.Token, known bool, err error)) {
 	all, bound, err := s.store.ConsoleSessions(ctx)
 	if err != nil {
-		s.log.Error().Str("error", bridge.Redact(err.Error())).Msg("the sessions of the console could not be read; everyone has to log in again")
+		s.log.Error().Str("error", bridge.Redact(err.Error())).Msg("cannot read the sessions of the console; everyone has to log in again")
 		return
 	}
 	var removed []int64
@@ -52,9 +52,9 @@ func (s *sessions) load(ctx context.Context, tokenOf func(context.Context, hash)
 		}
 		switch {
 		case err != nil:
-			s.log.Error().Str("error", bridge.Redact(err.Error())).Msg("a session of the console could not be opened again")
+			s.log.Error().Str("error", bridge.Redact(err.Error())).Msg("cannot reopen a session of the console")
 			continue
-		case !known || !isWithin(s.now(), used, sessionTime) || row.Token == 0 && !s.isBound:
+		case !known || !isWithin(s.now(), used, sessionLife) || row.Token == 0 && !s.isBound:
 			removed = append(removed, row.ID)
 			continue
 		}
@@ -66,7 +66,7 @@ func (s *sessions) load(ctx context.Context, tokenOf func(context.Context, hash)
 		return
 	}
 	if err := s.store.RemoveConsoleSessions(ctx, removed); err != nil {
-		s.log.Error().Str("error", bridge.Redact(err.Error())).Msg("sessions of the console that have ended could not be removed from the store")
+		s.log.Error().Str("error", bridge.Redact(err.Error())).Msg("cannot remove ended sessions of the console from the store")
 	}
 }
 
@@ -87,7 +87,7 @@ func (s *sessions) note(ctx context.Context, one *session) {
 		return
 	}
 	if err := s.store.ChangeConsoleSession(context.WithoutCancel(ctx), s.rowOf(one)); err != nil {
-		s.log.Warn().Str("error", bridge.Redact(err.Error())).Msg("the use of a session of the console was not noted")
+		s.log.Warn().Str("error", bridge.Redact(err.Error())).Msg("cannot store the use of a session of the console")
 	}
 }
 

@@ -64,7 +64,7 @@ func New(o Options, l *Layout) *Site {
 		o.Now = time.Now
 	}
 	site := &Site{
-		options: o, now: o.Now, layout: l, bodies: intake.NewBodies(), logins: front.NetworkLimiter{Most: maxTries, Every: tryTime},
+		options: o, now: o.Now, layout: l, bodies: intake.NewBodies(), logins: front.NetworkLimiter{Most: maxTries, Every: tryWindow},
 		sessions: &sessions{
 			now: o.Now, store: o.Sessions, token: o.Token, log: o.Log, byID: make(map[hash]*session), links: make(map[hash]time.Time),
 			api: func(token hash) *client.Client { return client.InProcess(o.API(token), "") },

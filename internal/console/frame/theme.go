@@ -7,8 +7,8 @@ import (
 	"bridged/internal/console/view"
 )
 
-// themeTime is how long a browser remembers the theme: longer than any session.
-const themeTime = 400 * 24 * time.Hour
+// themeLife is how long a browser remembers the theme: longer than any session.
+const themeLife = 400 * 24 * time.Hour
 
 // themeOf returns the theme of a browser, light or dark; empty for the system's.
 func themeOf(r *http.Request) string {
@@ -21,7 +21,7 @@ func themeOf(r *http.Request) string {
 
 // SetTheme stores the theme in a cookie, so that the first paint has it, even at the login.
 func (site *Site) SetTheme(req *Request) error {
-	age := themeTime
+	age := themeLife
 	theme := req.PostForm.Get("theme")
 	switch theme {
 	case "light", "dark":

@@ -220,7 +220,7 @@ func StreamEvents(req *frame.Request) error {
 	req.W.Header().Set("Content-Type", "text/event-stream")
 	err = req.Copy(stream.Body)
 	if err != nil && ctx.Err() == nil && !errors.Is(err, io.ErrUnexpectedEOF) {
-		hlog.FromRequest(req.Request).Debug().Err(err).Msg("stream not read")
+		hlog.FromRequest(req.Request).Debug().Err(err).Msg("the browser stopped reading the events")
 	}
 	return nil
 }

@@ -49,7 +49,7 @@ type importedName struct {
 const (
 	maxImportNames = 200              // names that get a field
 	importPause    = time.Second      // between two requests of a dry run
-	dryRunTime     = 10 * time.Minute // for a dry run after the upload
+	dryRunTimeout  = 10 * time.Minute // for a dry run after the upload
 )
 
 // importWords has the labels of the API's fields.
@@ -108,7 +108,7 @@ func importField(name string, i int) string { return fmt.Sprintf("%s-%d", name, 
 // CheckImport shows the result of a dry run. The script sends the file again for the import.
 func CheckImport(req *frame.Request) error {
 	return takeExport(req, true, func(ctx context.Context, page importPage, found bridge.Import) (err error) {
-		ctx, cancel := context.WithTimeout(ctx, dryRunTime)
+		ctx, cancel := context.WithTimeout(ctx, dryRunTimeout)
 		defer cancel()
 		for found.State == bridge.ImportRunning && err == nil {
 			if !bridge.Sleep(ctx, importPause) {

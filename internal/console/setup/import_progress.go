@@ -59,8 +59,8 @@ func undoQuestion(messages int) string {
 // refusedDates returns the possible date orders of a refused export; nil if it was refused for
 // another reason.
 func refusedDates(err error) *bridge.AmbiguousDates {
-	refused, is := errors.AsType[*client.Error](err)
-	if !is {
+	refused, ok := errors.AsType[*client.Error](err)
+	if !ok {
 		return nil
 	}
 	return refused.Dates

@@ -79,7 +79,7 @@ var refusals = map[bridge.Code][]refusal{
 		{"a scheduled message of the type", "This message has no text to change. Cancel it, then schedule another.", ""},
 		{"…messages are scheduled already", "Too many messages are scheduled already. Send or cancel some of them first.", ""},
 		{"the files of", "The files of scheduled messages take too much space. Send or cancel some of them first.", ""},
-		{"…scheduled messages are the most", "Too many messages are scheduled already. Send or cancel some of them first.", ""},
+		{"…can schedule", "Too many messages are scheduled already. Send or cancel some of them first.", ""},
 		{"the account is a member of this group", "Leave the group first. Then you can delete its chat.", ""},
 		{"participants must not contain the account", "You can’t remove yourself. Leave the group instead.", ""},
 		{"participants must hold", "Choose at least one person.", ""},

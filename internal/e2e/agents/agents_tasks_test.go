@@ -226,7 +226,7 @@ var tasks = []struct {
 	{"show me the picture of the route", func(c *clerk) {
 		hit := c.hit("Die Route", "")
 		_, result := c.use("get_media", map[string]any{"jid": hit.ChatJID, "msgId": hit.MsgID})
-		if picture, is := result.Content[0].(*sdk.ImageContent); !is || picture.MIMEType != "image/jpeg" || len(picture.Data) == 0 {
+		if picture, ok := result.Content[0].(*sdk.ImageContent); !ok || picture.MIMEType != "image/jpeg" || len(picture.Data) == 0 {
 			c.Errorf("shown: %+v", result.Content)
 		}
 	}},

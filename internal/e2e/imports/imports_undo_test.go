@@ -45,9 +45,9 @@ func TestImports_ThatRunIsCancelled(t *testing.T) {
 	if code != 0 || !strings.Contains(printed, "Cancelled: ") {
 		t.Fatalf("cancelling ends with %d: %s %s", code, printed, said)
 	}
-	is := Must(b.API.Import(Within(t), begun.ID))(t)
-	if is.State != bridge.ImportCancelled || is.Imported == 0 || is.Imported == is.Total {
-		t.Errorf("cancelled: %+v", is)
+	imp := Must(b.API.Import(Within(t), begun.ID))(t)
+	if imp.State != bridge.ImportCancelled || imp.Imported == 0 || imp.Imported == imp.Total {
+		t.Errorf("cancelled: %+v", imp)
 	}
 	other := Must(b.API.ImportChat(Within(t), client.ChatExport{Chat: "Another", Timezone: "UTC"}, strings.NewReader(manyMessages(10))))(t)
 	if other.State != bridge.ImportDone || other.Imported != 10 {
@@ -56,7 +56,7 @@ func TestImports_ThatRunIsCancelled(t *testing.T) {
 	if code, printed, said := runs(b, "imports", "undo", begun.ID); code != 0 || !strings.Contains(printed, "Undone: ") {
 		t.Fatalf("undoing ends with %d: %s %s", code, printed, said)
 	}
-	b.Get("/api/chats/" + is.ChatJID.Escaped()).Want(http.StatusNotFound)
+	b.Get("/api/chats/" + imp.ChatJID.Escaped()).Want(http.StatusNotFound)
 	b.Get("/api/chats/" + other.ChatJID.Escaped()).Want(http.StatusOK)
 }
 
@@ -72,15 +72,15 @@ func runs(p *Process, args ...string) (code int, printed, said string) {
 }
 
 // waitForImport waits until an import is as wanted, and returns it.
-func waitForImport(t *testing.T, b *Process, id string, wanted func(bridge.Import) bool) (is bridge.Import) {
+func waitForImport(t *testing.T, b *Process, id string, wanted func(bridge.Import) bool) (imp bridge.Import) {
 	t.Helper()
 	Eventually(t, func() error {
-		if is = Must(b.API.Import(Within(t), id))(t); !wanted(is) {
-			return fmt.Errorf("the import is %+v", is)
+		if imp = Must(b.API.Import(Within(t), id))(t); !wanted(imp) {
+			return fmt.Errorf("the import is %+v", imp)
 		}
 		return nil
 	})
-	return is
+	return imp
 }
 
 func hasEnded(i bridge.Import) bool { return i.State != bridge.ImportRunning }

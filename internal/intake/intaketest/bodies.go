@@ -145,10 +145,10 @@ func Bodies(body string) (bodies []Body) {
 				}
 				bodies = append(bodies, Body{kind + " as " + path + name, strings.Replace(string(marked), mark, text, 1)})
 			}
-			if list, is := value.([]any); is && len(list) > 0 {
+			if list, ok := value.([]any); ok && len(list) > 0 {
 				value = list[0]
 			}
-			if inner, is := value.(map[string]any); is {
+			if inner, ok := value.(map[string]any); ok {
 				walk(inner, path+name+".")
 			}
 		}

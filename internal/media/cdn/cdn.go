@@ -175,7 +175,7 @@ func (c *Client) connect(ctx context.Context, conns bridge.MediaConns, refresh b
 	conn.Hosts = slices.DeleteFunc(slices.Clone(conn.Hosts), func(host string) bool {
 		err := c.checkHost(host)
 		if err != nil {
-			c.log.Warn().AnErr("cause", err).Msg("the network named a media server that cannot be one: not used")
+			c.log.Warn().AnErr("cause", err).Msg("ignoring a media server that the network named, because its host is invalid")
 		}
 		return err != nil
 	})

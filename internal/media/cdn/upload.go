@@ -16,12 +16,12 @@ import (
 	"bridged/internal/media/disk"
 )
 
-// uploadIdle is how long a media server may take nothing before the next try.
+// uploadIdle is how long a media server may read nothing before the next host is tried.
 const uploadIdle = 30 * time.Second
 
-// Upload encrypts a file and uploads it to the CDN. Unlike whatsmeow, it tries every host and repeats
-// failures that may pass. The encrypted file is written to the disk first: the address of an upload
-// contains its hash.
+// Upload encrypts a file and uploads it to the CDN. Unlike whatsmeow, it tries every host, and tries again
+// after temporary failures. It writes the encrypted file to the disk first, because the address of the upload
+// contains the file's hash.
 //
 // Its errors are [bridge.CodeStorageUnavailable], [bridge.CodeSendRefused],
 // [bridge.CodeNotConnected], or the error of a cancelled ctx.
@@ -35,7 +35,7 @@ func (c *Client) Upload(ctx context.Context, conns bridge.MediaConns, f bridge.F
 		return up, err
 	}
 	began := time.Now()
-	if err := c.offer(ctx, conns, f.Type, encrypted, &up); err != nil {
+	if err := c.uploadToAny(ctx, conns, f.Type, encrypted, &up); err != nil {
 		return up, err
 	}
 	c.log.Info().Int64("bytes", up.EncryptedSize).Dur("took", time.Since(began)).Msg("file uploaded")
@@ -45,7 +45,7 @@ func (c *Client) Upload(ctx context.Context, conns bridge.MediaConns, f bridge.F
 // UseRoom sets a function that frees disk space for uploads.
 func (c *Client) UseRoom(more disk.Room) { c.makesRoom.Store(&more) }
 
-// makeRoom is a [disk.Room].
+// makeRoom is a [disk.Room] that calls the function of UseRoom.
 func (c *Client) makeRoom(size int64) bool {
 	more := c.makesRoom.Load()
 	return more != nil && (*more)(size)
@@ -67,11 +67,11 @@ func notEncrypted(cause error) error {
 	return bridge.Fail(bridge.CodeStorageUnavailable, "the file could not be encrypted for the network: the disk may be full").Because(cause)
 }
 
-// offer tries the hosts in turn until one takes the file. Refused credentials are renewed once.
-func (c *Client) offer(ctx context.Context, conns bridge.MediaConns, t bridge.MediaType, encrypted *os.File, up *bridge.UploadedFile) error {
+// uploadToAny tries the hosts in turn until one accepts the file. It renews refused credentials once.
+func (c *Client) uploadToAny(ctx context.Context, conns bridge.MediaConns, t bridge.MediaType, encrypted *os.File, up *bridge.UploadedFile) error {
 	renewed := false
 	err := c.onHosts(ctx, conns, func(conn *bridge.MediaConn, host string) error {
-		err := c.offerTo(ctx, host, conn.Auth, t, encrypted, up)
+		err := c.uploadTo(ctx, host, conn.Auth, t, encrypted, up)
 		if status := answerIn(err).status; !renewed && (status == http.StatusUnauthorized || status == http.StatusForbidden) {
 			renewed = true
 			fresh, connErr := c.connect(ctx, conns, true)
@@ -79,21 +79,22 @@ func (c *Client) offer(ctx context.Context, conns bridge.MediaConns, t bridge.Me
 				return connErr
 			}
 			conn.Auth = fresh.Auth
-			err = c.offerTo(ctx, host, conn.Auth, t, encrypted, up)
+			err = c.uploadTo(ctx, host, conn.Auth, t, encrypted, up)
 		}
-		return refusal(err)
+		return finalRefusal(err)
 	})
 	switch {
 	case err == nil, is[*bridge.Error](err):
 		return err
-	case errors.Is(ctx.Err(), context.Canceled): // the program ends
+	case errors.Is(ctx.Err(), context.Canceled): // the program stops
 		return ctx.Err()
 	}
 	return bridge.NotConnected("the file could not be uploaded to the network: try again in a moment").Because(err)
 }
 
-// refusal returns an error for the caller in place of one that no further try would change.
-func refusal(err error) error {
+// finalRefusal returns a [bridge.CodeSendRefused] for a status between 400 and 499 except 408 and 429: trying again
+// would not help. It returns other errors unchanged.
+func finalRefusal(err error) error {
 	status := answerIn(err).status
 	if status < 400 || status >= 500 || status == http.StatusRequestTimeout || status == http.StatusTooManyRequests {
 		return err
@@ -101,7 +102,7 @@ func refusal(err error) error {
 	return bridge.Fail(bridge.CodeSendRefused, "the network's media server refused the file (status %d)", status).Because(err)
 }
 
-func (c *Client) offerTo(ctx context.Context, host, auth string, t bridge.MediaType, encrypted *os.File, up *bridge.UploadedFile) error {
+func (c *Client) uploadTo(ctx context.Context, host, auth string, t bridge.MediaType, encrypted *os.File, up *bridge.UploadedFile) error {
 	token := base64.URLEncoding.EncodeToString(up.FileEncSHA256)
 	address := "https://" + host + "/mms/" + mediaClasses[t].mms + "/" + token + "?" + url.Values{"auth": {auth}, "token": {token}}.Encode()
 	// A new reader for each try: after a failure the transport may still read from the last one.
@@ -114,11 +115,11 @@ func (c *Client) offerTo(ctx context.Context, host, auth string, t bridge.MediaT
 	if resp.StatusCode != http.StatusOK {
 		return newStatusError(resp)
 	}
-	return readPlace(resp.Body, up)
+	return readLocation(resp.Body, up)
 }
 
-// readPlace reads the address of the file from the media server's answer.
-func readPlace(body io.Reader, up *bridge.UploadedFile) error {
+// readLocation reads the address of the file from the media server's answer.
+func readLocation(body io.Reader, up *bridge.UploadedFile) error {
 	var answer struct {
 		URL        string `json:"url"`
 		DirectPath string `json:"direct_path"`

@@ -134,7 +134,7 @@ func (c *Cache) Open(ctx context.Context, m bridge.Message) (*File, error) {
 			return nil, bridge.Fail(bridge.CodeStorageUnavailable, "the stored file could not be opened").Because(err)
 		}
 		// The directory was wiped, or the file changed: get it again.
-		c.opts.Log.Warn().Err(err).Str("msg_id", m.ID).Msg("cached media lost")
+		c.opts.Log.Warn().Err(err).Str("msg_id", m.ID).Msg("a cached file is missing or has changed; downloading it again")
 	}
 }
 
@@ -212,7 +212,7 @@ func (c *Cache) openEntry(b *entry, m bridge.Message) (*File, error) {
 	}
 	now := time.Now()
 	if err := os.Chtimes(path, now, now); err != nil { // the order of use survives restarts
-		c.opts.Log.Warn().Err(err).Msg("use of cached media not noted")
+		c.opts.Log.Warn().Err(err).Msg("cannot store the use of a cached file")
 	}
 	closeOnce := sync.OnceValue(func() error {
 		defer c.giveBack(b, false)

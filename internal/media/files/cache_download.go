@@ -73,7 +73,7 @@ func (c *Cache) get(ctx context.Context, f *download, name string, m bridge.Mess
 	if stored, err := c.verifyStored(name); err == nil {
 		return received{Content: stored}, nil
 	} else if !errors.Is(err, errMissing) {
-		c.opts.Log.Warn().Err(err).Str("msg_id", m.ID).Msg("cached media unusable")
+		c.opts.Log.Warn().Err(err).Str("msg_id", m.ID).Msg("a cached file is damaged; downloading it again")
 	}
 	if m.Media.Size > c.opts.MaxFile {
 		return received{}, bridge.Fail(bridge.CodeMediaTooLarge, "the file has %d bytes, but at most %d are downloaded", m.Media.Size, c.opts.MaxFile)

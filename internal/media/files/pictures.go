@@ -24,7 +24,7 @@ const (
 	pictureLife    = 24 * time.Hour   // how long an answer is stored
 	maxPicture     = 1 << 20          // bytes; real ones have some hundred kilobytes at most
 	maxPictures    = 20_000           // stored answers: "no picture" takes hardly any space
-	pictureTime    = 30 * time.Second // for the query to the network and the download
+	pictureTimeout = 30 * time.Second // for the query to the network and the download
 	picturesAtOnce = 4                // queries at a time
 )
 
@@ -103,7 +103,7 @@ func (p *Pictures) Open(ctx context.Context, of bridge.JID, size bridge.PictureS
 		return file, err
 	}
 	answered := p.asking.DoChan(name, func() (any, error) {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), pictureTime)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), pictureTimeout)
 		defer cancel()
 		return p.ask(ctx, of, size)
 	})

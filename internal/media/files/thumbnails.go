@@ -75,7 +75,7 @@ func (t *Thumbnails) Open(ctx context.Context, files *Cache, m bridge.Message, s
 		if err == nil || ctx.Err() != nil {
 			return picture, err
 		}
-		t.opts.Log.Debug().Err(err).Str("msg_id", m.ID).Msg("no thumbnail made")
+		t.opts.Log.Debug().Err(err).Str("msg_id", m.ID).Msg("cannot make a thumbnail")
 	}
 	embedded := t.opts.Embedded(m.Raw)
 	picture, err := pictureIn(embedded, m.Timestamp.Time)

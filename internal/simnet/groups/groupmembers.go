@@ -26,8 +26,8 @@ type offer struct {
 	until  time.Time
 }
 
-// offerTime is how long an invitation is valid.
-const offerTime = 72 * time.Hour
+// offerLife is how long an invitation is valid.
+const offerLife = 72 * time.Hour
 
 // refuseAdd returns the reason why a person cannot be added, or 0.
 func (g *Group) refuseAdd(by, who *people.Account) int {
@@ -71,7 +71,7 @@ func (n *Registry) mayBeAdded(g *Group, by *people.Account, named []Node) (accou
 
 // offerTo returns an invitation to send to a person who cannot be added.
 func (g *Group) offerTo(by, to *people.Account) Node {
-	code, until := hex.EncodeToString(wire.Random(8)), time.Now().Add(offerTime)
+	code, until := hex.EncodeToString(wire.Random(8)), time.Now().Add(offerLife)
 	g.offers[code] = offer{to: to, by: by, until: until}
 	return Node{Tag: "add_request", Attrs: attrs{"code": code, "expiration": strconv.FormatInt(until.Unix(), 10)}}
 }

@@ -108,7 +108,7 @@ func OwnEdit(pn, chat bridge.JID, e bridge.TextEdit, edited *waE2E.Message, at b
 // its own, such as a picture of an album.
 func partOf(msg *waE2E.Message) *waE2E.MessageAssociation {
 	part := msg.GetMessageContextInfo().GetMessageAssociation()
-	if _, is := replaces[part.GetAssociationType()]; !is {
+	if _, ok := replaces[part.GetAssociationType()]; !ok {
 		return nil
 	}
 	return part

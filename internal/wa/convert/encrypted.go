@@ -144,8 +144,8 @@ func (p EncryptedPart) facts(pending bridge.Encrypted, plain []byte) []bridge.Fa
 	contents := map[whatsmeow.MsgSecretType]proto.Message{
 		whatsmeow.EncSecretPollVote: vote, whatsmeow.EncSecretEventResponse: response, whatsmeow.EncSecretReaction: reaction,
 	}
-	content, is := contents[p.Use]
-	if !is {
+	content, ok := contents[p.Use]
+	if !ok {
 		content = msg
 	}
 	if proto.Unmarshal(plain, content) != nil {

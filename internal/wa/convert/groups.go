@@ -92,7 +92,7 @@ func GroupFacts(info *types.GroupInfo) []bridge.Fact {
 func JoinedFacts(e *events.JoinedGroup, own bridge.JID) []bridge.Fact {
 	facts := GroupFacts(&e.GroupInfo)
 	for i, fact := range facts {
-		if group, is := fact.(bridge.Group); is {
+		if group, ok := fact.(bridge.Group); ok {
 			group.Joined = true
 			switch {
 			case e.Sender != nil:

@@ -88,7 +88,7 @@ func contentFacts(e *events.Message, s source, chat bridge.JID, raw *waE2E.Messa
 	case comment != nil:
 		return commentFacts(msg, comment.GetTargetMessageKey(), s, bridge.Encrypted{Chat: chat, ID: id, PushName: e.Info.PushName, Timestamp: at})
 	}
-	if part, is := encryptedIn(msg); is {
+	if part, ok := encryptedIn(msg); ok {
 		return encryptedFacts(e, s, chat, msg, part, open)
 	}
 	if part := partOf(msg); part != nil {

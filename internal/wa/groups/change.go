@@ -23,7 +23,7 @@ type step struct {
 // isAnnounce, isLocked, joinApproval, memberAddMode, disappearingSeconds. It returns the changed fields. After
 // an error, Changed has the fields that were changed before it.
 func (gs *Groups) ChangeGroup(ctx context.Context, jid bridge.JID, patch bridge.GroupPatch) ([]string, error) {
-	ctx, c, end, err := gs.connect(ctx, callTime)
+	ctx, c, end, err := gs.connect(ctx, changeTimeout)
 	if err != nil {
 		return nil, err
 	}

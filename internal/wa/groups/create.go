@@ -14,15 +14,15 @@ import (
 )
 
 const (
-	storeTimeout = 30 * time.Second // of one transaction
-	callTime     = 3 * time.Minute  // of a change of a group with all of its queries
+	storeTimeout  = 30 * time.Second // of one transaction
+	changeTimeout = 3 * time.Minute  // of a change of a group with all of its queries
 )
 
 // CreateGroup creates a group, or finds the group that an earlier attempt created. Errors:
 // [bridge.CodeNotConnected] if nothing was sent, [bridge.CodeSendTimeout] if the group may exist,
 // [bridge.CodeNotOnNetwork], [bridge.CodeRateLimited], [bridge.CodeSendRefused].
 func (gs *Groups) CreateGroup(ctx context.Context, g bridge.NewGroup) (bridge.GroupCreated, error) {
-	ctx, c, end, err := gs.connect(ctx, callTime)
+	ctx, c, end, err := gs.connect(ctx, changeTimeout)
 	if err != nil {
 		return bridge.GroupCreated{}, err
 	}

@@ -81,7 +81,7 @@ func (gs *Groups) RevokeGroupLink(ctx context.Context, jid bridge.JID, before st
 // JoinGroup joins a group with the code of its link, or asks its admins to be let in. again means
 // that an earlier attempt may have done so.
 func (gs *Groups) JoinGroup(ctx context.Context, code string, again bool) (bridge.GroupJoin, error) {
-	ctx, c, end, err := gs.connect(ctx, callTime)
+	ctx, c, end, err := gs.connect(ctx, changeTimeout)
 	if err != nil {
 		return bridge.GroupJoin{}, err
 	}
@@ -112,7 +112,7 @@ func (gs *Groups) JoinInvited(ctx context.Context, m bridge.Message, again bool)
 	if err := m.Joinable(time.Now()); err != nil && (!again || m.GroupInvite == nil) {
 		return bridge.GroupJoin{}, err
 	}
-	ctx, c, end, err := gs.connect(ctx, callTime)
+	ctx, c, end, err := gs.connect(ctx, changeTimeout)
 	if err != nil {
 		return bridge.GroupJoin{}, err
 	}

@@ -19,7 +19,7 @@ const tagDecision = "membership_requests_action"
 // ChangeParticipants adds, removes, promotes or demotes members, or approves or rejects join
 // requests, and returns the result for each person.
 func (gs *Groups) ChangeParticipants(ctx context.Context, change bridge.ParticipantsChange) ([]bridge.ParticipantResult, error) {
-	ctx, c, end, err := gs.connect(ctx, callTime)
+	ctx, c, end, err := gs.connect(ctx, changeTimeout)
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +93,7 @@ func jidsOf(members []bridge.Participant) []bridge.JID {
 
 // LeaveGroup leaves a group. again means that an earlier attempt may have left it.
 func (gs *Groups) LeaveGroup(ctx context.Context, jid bridge.JID, again bool) error {
-	ctx, c, end, err := gs.connect(ctx, callTime)
+	ctx, c, end, err := gs.connect(ctx, changeTimeout)
 	if err != nil {
 		return err
 	}

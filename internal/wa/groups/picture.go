@@ -35,7 +35,7 @@ func (c *conn) picture(ctx context.Context, jid bridge.JID) (id string, err erro
 // returns the new picture's id. If an earlier attempt may have set it, before is the id before
 // that attempt.
 func (gs *Groups) SetGroupPicture(ctx context.Context, jid bridge.JID, picture []byte, before *string) (id string, err error) {
-	ctx, c, end, err := gs.connect(ctx, callTime)
+	ctx, c, end, err := gs.connect(ctx, changeTimeout)
 	if err != nil {
 		return "", err
 	}

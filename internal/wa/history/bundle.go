@@ -145,7 +145,7 @@ func (t *partImport) importShared(ctx context.Context, group types.JID, member s
 			continue
 		}
 		for _, fact := range t.importedFacts(group, message) {
-			if imported, is := fact.(bridge.Imported); is {
+			if imported, ok := fact.(bridge.Imported); ok {
 				imported.Shared = true
 				if err := t.add(ctx, imported); err != nil {
 					return err

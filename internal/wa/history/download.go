@@ -35,7 +35,7 @@ func download(ctx context.Context, c Conn, n *waE2E.HistorySyncNotification) ([]
 
 // withoutAddress removes the URL from an error, because the URL gives access to the file.
 func withoutAddress(err error) error {
-	if withAddress, is := errors.AsType[*url.Error](err); is {
+	if withAddress, ok := errors.AsType[*url.Error](err); ok {
 		return withAddress.Err
 	}
 	return err

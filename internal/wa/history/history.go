@@ -91,7 +91,7 @@ func (h *History) Wake() { bridge.Wake(h.notify) }
 // Want wakes Run if facts contain work for it.
 func (h *History) Want(facts []bridge.Fact) {
 	for _, fact := range facts {
-		if _, is := fact.(bridge.HistoryPart); is {
+		if _, ok := fact.(bridge.HistoryPart); ok {
 			h.Wake()
 		}
 	}

@@ -23,7 +23,7 @@ func (s *Sender) SendAlbum(ctx context.Context, album bridge.OutgoingAlbum) (bri
 	if err != nil {
 		return bridge.SentAlbum{}, err
 	}
-	ctx, cancel := s.Within(ctx, bridge.AlbumTime)
+	ctx, cancel := s.Within(ctx, bridge.AlbumTimeout)
 	defer cancel()
 	to, chat, err := c.open(ctx, album.To)
 	if err != nil {
@@ -49,7 +49,7 @@ func (s *Sender) SendAlbum(ctx context.Context, album bridge.OutgoingAlbum) (bri
 // ResendAlbum sends those messages of an album that the network has not accepted again, under their ids. The
 // first of the rows announces the album.
 func (s *Sender) ResendAlbum(ctx context.Context, rows []bridge.Message) (bridge.SentAlbum, error) {
-	ctx, cancel := s.Within(ctx, bridge.AlbumTime)
+	ctx, cancel := s.Within(ctx, bridge.AlbumTimeout)
 	defer cancel()
 	return s.sendAlbum(rows, func(i int) (bridge.Sent, error) {
 		if !rows[i].MayResend() {

@@ -47,8 +47,8 @@ func (s *Sender) DeleteForMe(ctx context.Context, m bridge.Message) error {
 	})
 }
 
-// clearTime limits the removal of a chat's messages from the store.
-const clearTime = 2 * time.Minute
+// clearTimeout limits the removal of a chat's messages from the store.
+const clearTimeout = 2 * time.Minute
 
 // ClearChat removes the messages of a chat on all of the account's devices, up to the last one, or the
 // whole chat. It removes the stored messages once the network has accepted that. A chat from an export
@@ -59,7 +59,7 @@ func (s *Sender) ClearChat(ctx context.Context, chat bridge.Chat, c bridge.ChatC
 		c.Until = chat.LastMessage.Timestamp
 	}
 	erase := func() error {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(s.o.Background), clearTime)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(s.o.Background), clearTimeout)
 		defer cancel()
 		return s.o.Store.ClearChat(ctx, c)
 	}

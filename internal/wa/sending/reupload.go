@@ -52,8 +52,8 @@ func (s *Sender) Reupload(ctx context.Context, row bridge.Message) (string, erro
 // Reuploaded processes the phone's answer. It stores the new location before it notifies the
 // waiting calls.
 func (s *Sender) Reuploaded(e *events.MediaRetry) {
-	underWay, is := s.reuploads.Load(convert.ID(e.MessageID))
-	if !is {
+	underWay, ok := s.reuploads.Load(convert.ID(e.MessageID))
+	if !ok {
 		return
 	}
 	r := underWay.(*reupload)

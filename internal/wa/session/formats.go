@@ -46,7 +46,7 @@ type decryptionFailure struct {
 func failedDecryption(format string, args []any) (failure decryptionFailure, ok bool) {
 	switch format {
 	case logNotDecrypted:
-		if err, is := args[len(args)-1].(error); is && errors.Is(err, context.Canceled) {
+		if err, isError := args[len(args)-1].(error); isError && errors.Is(err, context.Canceled) {
 			return failure, false
 		}
 	case logUnavailable:
@@ -139,7 +139,7 @@ func codeRefused(format string, args []any) bool {
 // for that.
 func missesSyncKey(args []any) bool {
 	for _, arg := range args {
-		if err, is := arg.(error); is && errors.Is(err, appstate.ErrKeyNotFound) {
+		if err, ok := arg.(error); ok && errors.Is(err, appstate.ErrKeyNotFound) {
 			return true
 		}
 	}

@@ -15,7 +15,7 @@ const interopAgent = 64
 // the network (binary/encoder.go).
 func setInteropAgent(stanza *waBinary.Node) {
 	for name, value := range stanza.Attrs {
-		if jid, is := value.(types.JID); is && jid.Server == types.InteropServer {
+		if jid, ok := value.(types.JID); ok && jid.Server == types.InteropServer {
 			jid.RawAgent = interopAgent + uint8(jid.Integrator%interopAgent)
 			stanza.Attrs[name] = jid
 		}

@@ -89,7 +89,7 @@ func keyBundles(answer *waBinary.Node) (bundles map[types.JID]*prekey.Bundle, re
 
 // keyBundle parses the keys of one device.
 func keyBundle(device types.JID, user waBinary.Node) (*prekey.Bundle, error) {
-	if failure, is := user.GetOptionalChildByTag("error"); is {
+	if failure, failed := user.GetOptionalChildByTag("error"); failed {
 		return nil, fmt.Errorf("the network has no keys: %v", failure.Attrs["code"])
 	}
 	if keys, apart := user.GetOptionalChildByTag("keys"); apart {

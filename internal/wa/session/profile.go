@@ -34,7 +34,7 @@ func (c *Client) Profile(ctx context.Context, person types.JID) (p bridge.Profil
 	if about := contentText(&status); about != "" {
 		p.About = &about
 	}
-	if business, is := user.GetOptionalChildByTag("business"); is {
+	if business, ok := user.GetOptionalChildByTag("business"); ok {
 		name := business.GetChildByTag("verified_name")
 		p.Verified = name.AttrGetter().OptionalString("verified_level") == "high"
 		if p.Business, err = c.businessProfile(ctx, person); err != nil {

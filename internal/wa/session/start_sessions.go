@@ -179,7 +179,7 @@ func (c *Client) fetchKeys(ctx context.Context, devices []types.JID) (map[types.
 	}
 	bundles, refused := keyBundles(answer)
 	for device, reason := range refused {
-		c.log.Warn().Str("device", convert.JID(device).Redacted()).Err(reason).Msg("no keys of a device")
+		c.log.Warn().Str("device", convert.JID(device).Redacted()).Err(reason).Msg("the network has no valid keys for a device")
 	}
 	return bundles, nil
 }

@@ -55,7 +55,7 @@ type failuresKey struct{}
 
 // noted records an error in the context's failures, if it has any, and returns it.
 func noted(ctx context.Context, err error) error {
-	if f, is := ctx.Value(failuresKey{}).(*failures); is && err != nil && f.first == nil {
+	if f, ok := ctx.Value(failuresKey{}).(*failures); ok && err != nil && f.first == nil {
 		f.first = err
 	}
 	return err

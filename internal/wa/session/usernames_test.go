@@ -64,7 +64,7 @@ func TestQuirk_TheAddressBookOfLIDsIsInEventsAndCanBeReadWhole(t *testing.T) {
 	ctx, lid := plainContext(t), types.NewJID("100000000000001", types.HiddenUserServer)
 	changes := make(chan *events.AppState, 64)
 	c.AddEventHandler(func(evt any) {
-		if e, is := evt.(*events.AppState); is {
+		if e, ok := evt.(*events.AppState); ok {
 			changes <- e
 		}
 	})

@@ -43,16 +43,16 @@ import (
 	"bridged/internal/webhook"
 )
 
-// The steps of a stop, which takes at most 10 s together with the store's erasing.
+// The timeouts of a stop, which takes at most 10 s together with the erasing of deleted messages in the store.
 const (
-	requestsTimeout = 5 * time.Second         // for requests to end by themselves
-	cancelTimeout   = 1500 * time.Millisecond // for requests and the account, once they are cancelled
-	filesTimeout    = 500 * time.Millisecond  // to remove the files of deleted messages
+	requestsTimeout = 5 * time.Second         // for requests to finish
+	cancelTimeout   = 1500 * time.Millisecond // for requests, and then the account, to end after they are cancelled
+	filesTimeout    = 500 * time.Millisecond  // for removing the files of deleted messages
 )
 
-// On disk: for pictures of people and groups, and for thumbnails.
+// Limits of the files on the disk.
 const (
-	maxPictureBytes   = 64 << 20
+	maxPictureBytes   = 64 << 20 // pictures of people and groups
 	maxThumbnailBytes = 128 << 20
 )
 
@@ -64,7 +64,7 @@ type app struct {
 	files    *files.Cache
 	imported *files.Imported
 	preparer *media.Preparer
-	exports  *media.Preparer // receives exported chats
+	exports  *media.Preparer // receives uploads of exported chats
 	importer *chatimport.Importer
 	schedule *schedule.Schedule
 	pictures *files.Pictures
@@ -76,7 +76,7 @@ type app struct {
 	console  *console.Console        // nil if it is switched off
 	oauth    *oauth.Server           // nil without MCP_OAUTH
 	compat   bool                    // whether a compatibility API is served
-	urlToken bool                    // whether clients of a compatibility API may put their key into the URL
+	urlToken bool                    // whether clients of a compatibility API may have their key in the URL
 	fleet    *fleet.Fleet            // nil without NATS
 	voices   *transcribe.Transcriber // nil without TRANSCRIBE_URL
 	backups  *backup.Schedule        // nil without BACKUP_DIR
@@ -90,9 +90,9 @@ type app struct {
 	endPosting context.CancelFunc
 	disconnect context.CancelFunc
 	background sync.WaitGroup // maintenance, webhooks and the fleet
-	closers    []func() error // of the parts that were opened, in their order
-	failed     chan error
-	ended      chan struct{} // closed when the account has ended
+	closers    []func() error // close the parts that were opened; the last one is called first
+	failed     chan error     // why a part has failed
+	ended      chan struct{}  // closed when the account has ended
 }
 
 // Client returns a client that calls the bridge's API over TCP.
@@ -265,7 +265,7 @@ func (a *app) openAccount(ctx context.Context, c config.Config) (err error) {
 	return err
 }
 
-// removeErased removes the files of the messages that were deleted last. The account must be closed.
+// removeErased removes the files of messages that were deleted shortly before. The account must be closed.
 func (a *app) removeErased() error {
 	if a.files == nil || a.imported == nil {
 		return nil
@@ -276,7 +276,7 @@ func (a *app) removeErased() error {
 	return nil
 }
 
-// hasFile reports whether a message that was read earlier still has the same file.
+// hasFile reports whether a message still has the file that it had when it was read earlier.
 func (a *app) hasFile(ctx context.Context, earlier bridge.Message) (bool, error) {
 	m, err := a.store.Message(ctx, earlier.Chat, earlier.ID)
 	switch {
@@ -321,7 +321,7 @@ func (a *app) handler(c config.Config, connections *front.Connections, previews 
 	})
 }
 
-// previews returns a finder of link previews. Its downloads do not count against those of files.
+// previews returns a finder of link previews. Its downloads have a limit of their own, apart from those of files.
 func (a *app) previews(c config.Config) *preview.Finder {
 	guard := urlguard.New(urlguard.Options{UserAgent: userAgent(), MaxConcurrent: 8, AllowPrefixes: c.FetchAllow})
 	return preview.New(preview.Options{Guard: guard, Scale: a.preparer.Scale, Log: a.log})
@@ -330,7 +330,7 @@ func (a *app) previews(c config.Config) *preview.Finder {
 func (a *app) run(ctx context.Context, listener net.Listener, c config.Config, router *api.Handler) {
 	var connected context.Context
 	connected, a.disconnect = context.WithCancel(context.WithoutCancel(ctx))
-	fails := func(ctx context.Context, run func(context.Context) error) {
+	runPart := func(ctx context.Context, run func(context.Context) error) {
 		if err := run(ctx); err != nil {
 			a.failed <- err
 		}
@@ -344,9 +344,9 @@ func (a *app) run(ctx context.Context, listener net.Listener, c config.Config, r
 	}
 	a.background.Go(func() { maintenance.Run(a.lifetime, maintenanceOptions) })
 	a.background.Go(func() { a.schedule.Run(a.lifetime, router) })
-	a.background.Go(func() { fails(a.posting, a.webhooks.Run) })
+	a.background.Go(func() { runPart(a.posting, a.webhooks.Run) })
 	if a.fleet != nil {
-		a.background.Go(func() { fails(a.posting, a.fleet.Run) })
+		a.background.Go(func() { runPart(a.posting, a.fleet.Run) })
 	}
 	if a.oauth != nil {
 		a.background.Go(func() { a.oauth.Run(a.lifetime) })
@@ -359,7 +359,7 @@ func (a *app) run(ctx context.Context, listener net.Listener, c config.Config, r
 	}
 	go func() {
 		defer close(a.ended)
-		fails(connected, a.account.Run)
+		runPart(connected, a.account.Run)
 	}()
 	go a.serve(listener)
 }
@@ -418,8 +418,8 @@ func (a *app) close() error {
 	a.endPosting()
 	a.background.Wait()
 	var errs []error
-	for _, end := range slices.Backward(a.closers) {
-		errs = append(errs, end())
+	for _, closePart := range slices.Backward(a.closers) {
+		errs = append(errs, closePart())
 	}
 	return errors.Join(errs...)
 }

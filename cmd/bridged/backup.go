@@ -22,8 +22,8 @@ import (
 
 const backupHelp = `Copy chats, messages and settings into a file, also while the bridge runs.
 
-The copy is read back before it gets its name. The place is a new file, a directory, in which the name of the
-copy has its date, or - for standard output. Restore it with: bridged restore FILE
+The destination is a new file, a directory, in which the copy is named by its date, or - for standard output. The
+copy is checked before it gets its name. Restore it with: bridged restore FILE
 
 A copy with --with-files is a tar file. No copy has the keys of the linked device.`
 
@@ -37,7 +37,7 @@ type backupFlags struct {
 // request, because restoring them makes revoked ones valid again.
 func (e *environment) backupCommand() *cobra.Command {
 	var flags backupFlags
-	c := e.newCommand("backup <place>", backupHelp, func(args []string) error { return e.backup(args[0], flags) })
+	c := e.newCommand("backup <destination>", backupHelp, func(args []string) error { return e.backup(args[0], flags) })
 	c.Example = "  bridged backup bridged.db\n  bridged backup /var/backups/bridged --keep 7\n  bridged backup - | age -r age1… > bridged.db.age"
 	c.Flags().BoolVar(&flags.secrets, "with-secrets", false, "Also copy tokens, webhooks and hooks, with their secrets. After a restore they are valid again, even if they were revoked")
 	c.Flags().BoolVar(&flags.files, "with-files", false, "Also copy the files of imported chats")
@@ -47,32 +47,32 @@ func (e *environment) backupCommand() *cobra.Command {
 	return c
 }
 
-func (e *environment) backup(place string, flags backupFlags) error {
+func (e *environment) backup(destination string, flags backupFlags) error {
 	settings, err := config.Part(e.environ, (*config.Config).CheckDataDir)
 	if err != nil {
 		return err
 	}
 	from := backup.Source{DataDir: settings.DataDir, Files: flags.files, Secrets: flags.secrets}
-	info, err := os.Stat(place)
+	info, err := os.Stat(destination)
 	isDir := err == nil && info.IsDir()
 	switch {
 	case flags.retain < 0:
 		return shell.Usage("--keep must be a number of copies, such as 7")
 	case flags.retain > 0 && !isDir:
-		return shell.Usage("--keep needs a directory, and %s is none: create it first", place)
-	case flags.replace && (isDir || place == "-"):
-		return shell.Usage("--force needs a file: names in a directory are new, and - is standard output")
+		return shell.Usage("--keep needs a directory, which %s is not: create it first", destination)
+	case flags.replace && (isDir || destination == "-"):
+		return shell.Usage("--force needs a file: it replaces nothing in a directory or on standard output")
 	}
 	result := e.stdout
 	var report backup.Report
 	switch {
-	case place == "-":
+	case destination == "-":
 		result = e.stderr
 		report, err = e.streamBackup(from)
 	case isDir:
-		report, err = backup.ToDirectory(e.ctx, from, place, flags.retain, time.Now())
+		report, err = backup.ToDirectory(e.ctx, from, destination, flags.retain, time.Now())
 	default:
-		report, err = backup.ToFile(e.ctx, from, place, flags.replace)
+		report, err = backup.ToFile(e.ctx, from, destination, flags.replace)
 	}
 	if err != nil {
 		return err
@@ -83,7 +83,7 @@ func (e *environment) backup(place string, flags backupFlags) error {
 	return describeBackup(result, report)
 }
 
-// newBackups returns the backups of every night, or nil without BACKUP_DIR.
+// newBackups returns the schedule of nightly backups, or nil without BACKUP_DIR.
 func (a *app) newBackups(c config.Config) *backup.Schedule {
 	if c.BackupDir == "" {
 		return nil
@@ -100,7 +100,7 @@ func (a *app) newBackups(c config.Config) *backup.Schedule {
 	})
 }
 
-// backupState returns the state of the backups of every night, or nil without them.
+// backupState returns the function that reads the state of nightly backups, or nil without BACKUP_DIR.
 func (a *app) backupState() bridge.BackupState {
 	if a.backups == nil {
 		return nil
@@ -113,29 +113,29 @@ func (e *environment) streamBackup(from backup.Source) (backup.Report, error) {
 	if isTerminal(e.stdout) {
 		return backup.Report{}, shell.Usage("standard output is a terminal: send it to a file or a program, as in: bridged backup - > bridged.db")
 	}
-	ignoreSIGPIPE() // otherwise the signal ends the program without a sentence
+	ignoreSIGPIPE() // otherwise the signal ends the program without an error message
 	dir := cmp.Or(os.Getenv("TMPDIR"), filepath.Join(from.DataDir, "tmp"))
 	return backup.ToStream(e.ctx, from, e.stdout, dir)
 }
 
 func describeBackup(to io.Writer, r backup.Report) error {
-	place := r.File
-	if place == "-" {
-		place = "standard output"
+	destination := r.File
+	if destination == "-" {
+		destination = "standard output"
 	}
-	lines := fmt.Sprintf("%d messages of %d chats are in %s (%.1f MB), which was read back.\n", r.Messages, r.Chats, shell.Printable(place), float64(r.Bytes)/1e6)
+	lines := fmt.Sprintf("Copied %d messages of %d chats to %s (%.1f MB), and checked the copy.\n", r.Messages, r.Chats, shell.Printable(destination), float64(r.Bytes)/1e6)
 	if r.WithSecrets {
-		lines += "Tokens, webhooks and hooks are there, too, with their secrets: protect it like BRIDGE_TOKEN.\n"
+		lines += "It also has tokens, webhooks and hooks with their secrets: protect it like BRIDGE_TOKEN.\n"
 	} else {
-		lines += "Tokens, webhooks and hooks are not: create them again after a restore, or copy them with --with-secrets.\n"
+		lines += "It has no tokens, webhooks and hooks: create them again after a restore, or copy them with --with-secrets.\n"
 	}
 	switch {
 	case r.WithFiles && r.MissingFiles > 0:
 		lines += fmt.Sprintf("%d of %d files of imported chats are missing or damaged in DATA_DIR.\n", r.MissingFiles, r.ImportedFiles)
 	case r.WithFiles:
-		lines += fmt.Sprintf("It has the %d files of imported chats.\n", r.ImportedFiles)
+		lines += fmt.Sprintf("It also has the %d files of imported chats.\n", r.ImportedFiles)
 	case r.ImportedFiles > 0:
-		lines += fmt.Sprintf("The %d files of imported chats are not in it: copy them with --with-files.\n", r.ImportedFiles)
+		lines += fmt.Sprintf("It does not have the %d files of imported chats: copy them with --with-files.\n", r.ImportedFiles)
 	}
 	for _, name := range r.Removed {
 		lines += "Removed " + name + ".\n"

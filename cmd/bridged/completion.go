@@ -89,10 +89,10 @@ func startingWith(values []string, isList bool, typed string) (found []cobra.Com
 	return found
 }
 
-// offered returns what a shell offers for a word that stands for a value.
+// offered returns the completions of a value, which usage texts name by a word.
 func (e completer) offered(c *cobra.Command, word, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	switch word {
-	case "file", "path", "place", "directory":
+	case "file", "path", "destination", "directory":
 		return nil, cobra.ShellCompDirectiveDefault
 	case "variable":
 		return startingWith(config.Variables(), false, strings.ToUpper(typed)), cobra.ShellCompDirectiveNoFileComp

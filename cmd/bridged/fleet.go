@@ -13,7 +13,7 @@ import (
 	"bridged/internal/store"
 )
 
-// settingFleet is the name of the setting that has the position of the last published event.
+// settingFleet is the name of the setting for the position of the last published event.
 const settingFleet = "fleet.position"
 
 // newFleet returns the bridge's connection to its fleet, or nil without NATS_URL. It does not dial.

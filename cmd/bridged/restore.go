@@ -20,8 +20,8 @@ import (
 
 const restoreHelp = `Replace chats, messages and settings by those of a backup; the bridge must be stopped.
 
-The backup is a file of bridged backup, or - for standard input. It is checked first. The store that was there
-stays in DATA_DIR under a name with the date. The session of the account stays as it is.`
+The backup is a file that bridged backup has made, or - for standard input. It is checked first. The previous store
+stays in DATA_DIR under a name with the date. The session of the account does not change.`
 
 // restoreCommand restores a backup into DATA_DIR.
 func (e *environment) restoreCommand() *cobra.Command {
@@ -70,7 +70,7 @@ func openBackup(name, dataDir string) (*os.File, error) {
 	info, err := os.Stat(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, &shell.Error{Err: bridge.NotFound("there is no file %s", name), Hint: "bridged backup makes backups; BACKUP_DIR has those of every night"}
+		return nil, &shell.Error{Err: bridge.NotFound("there is no file %s", name), Hint: "bridged backup makes a backup; nightly ones are in BACKUP_DIR"}
 	case err != nil:
 		return nil, err
 	case info.IsDir():
@@ -92,7 +92,7 @@ func isSame(a, b string) bool {
 	return errA == nil && errB == nil && os.SameFile(one, other)
 }
 
-// isInside reports whether a file is in a directory or below it.
+// isInside reports whether a file is in a directory or in one under it.
 func isInside(path, dir string) bool {
 	for {
 		parent := filepath.Dir(path)
@@ -110,19 +110,19 @@ func isInside(path, dir string) bool {
 func describeRestored(to io.Writer, r backup.Restored) error {
 	lines := []string{fmt.Sprintf("Restored %d messages of %d chats into %s.", r.Messages, r.Chats, shell.Printable(r.DataDir))}
 	if r.NewestMessageAt != nil {
-		lines = append(lines, fmt.Sprintf("The newest message is of %s. Later ones are not there: a call that repeats an Idempotency-Key of one of them sends it again.",
+		lines = append(lines, fmt.Sprintf("The newest message is of %s. Later messages are missing: a call that repeats the Idempotency-Key of one of them sends it again.",
 			r.NewestMessageAt.UTC().Format("2006-01-02 15:04:05 UTC")))
 	}
 	if r.Secrets > 0 {
 		lines = append(lines, "Tokens, webhooks and hooks of the backup are valid again, even if they were revoked: review them.")
 	} else {
-		lines = append(lines, "The backup has no tokens, webhooks and hooks: create those that you need again.")
+		lines = append(lines, "The backup has no tokens, webhooks and hooks: create the ones that you need again.")
 	}
 	if r.MissingFiles > 0 {
 		lines = append(lines, fmt.Sprintf("%d files of imported chats are missing: import the chats again, or restore a backup that was made with --with-files.", r.MissingFiles))
 	}
 	if r.Previous != "" {
-		lines = append(lines, fmt.Sprintf("The store that was there is now %s. Delete it when you do not need it: it has all its messages and secrets.", shell.Printable(r.Previous)))
+		lines = append(lines, fmt.Sprintf("The previous store is now %s. Delete it when you do not need it: it has all its messages and secrets.", shell.Printable(r.Previous)))
 	}
 	next := "Next: start bridged, and pair the account: bridged pair"
 	if r.HasSession {

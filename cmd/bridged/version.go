@@ -14,14 +14,13 @@ import (
 	"bridged/internal/wa"
 )
 
-// version is the release, which the build sets (-ldflags "-X main.version=…").
+// version is the released version. The build sets it (-ldflags "-X main.version=…").
 var version = "dev"
 
-// versionCheckHelp says what --check reads.
 const versionCheckHelp = `
 
-With --check, it compares this program with the latest release, which is the first version that begins a line of the
-file: a file with nothing but the version, or a CHANGELOG.md. The exit code is 1 if this program is older. bridged
+With --check, it compares this program with the latest release: the first version at the beginning of a line of the
+file. The file can be a CHANGELOG.md, or have only the version. The exit code is 1 if this program is older. bridged
 itself sends no request; fetch the file as you like:
 
   curl -fsS https://example.com/bridged/CHANGELOG.md | bridged version --check -`

@@ -11,8 +11,8 @@ import (
 // Account is a bridge in the list of ACCOUNTS.
 type Account struct {
 	Name string
-	// Address is where browsers find the bridge: a path at the same address as this bridge, without a
-	// slash at its end ("" for the root), or a URL.
+	// Address is the console's address in browsers: a path on this bridge's host, without a slash at
+	// its end ("" for the root), or a URL.
 	Address string
 	IsOwn   bool // whether it is this bridge
 }
@@ -23,8 +23,8 @@ const (
 	maxAccountName = 30 // characters
 )
 
-// checkAccounts parses the list of accounts whose consoles link to each other. It uses BasePath and
-// PublicURLs.
+// checkAccounts parses ACCOUNTS, the list of the accounts whose consoles link to each other. It compares them with
+// BasePath and PublicURLs, which must be checked before.
 func (c *Config) checkAccounts(faults *Faults) {
 	const fault = "ACCOUNTS must be NAME=PATH or NAME=URL separated by commas, such as Anna=/a/anna,Shop=/a/shop,Berlin=https://berlin.example.com; names have 1 to 30 characters"
 	before := len(*faults)
@@ -40,8 +40,8 @@ func (c *Config) checkAccounts(faults *Faults) {
 		for _, other := range c.AccountList[:i] {
 			if strings.EqualFold(account.Name, other.Name) || account.Address == other.Address {
 				faults.add("ACCOUNTS has two accounts with the name %s or with its address: give each its own", account.Name)
-			} else if isBelow(account.Address, other.Address) || isBelow(other.Address, account.Address) {
-				faults.add("ACCOUNTS has %s below %s or the other way round: a proxy and browsers would mistake one for the other, so use paths such as /a/anna and /a/shop", account.Name, other.Name)
+			} else if isUnder(account.Address, other.Address) || isUnder(other.Address, account.Address) {
+				faults.add("ACCOUNTS has %s and %s with one path under the other: proxies and browsers could not tell them apart, so use paths such as /a/anna and /a/shop", account.Name, other.Name)
 			}
 		}
 	}
@@ -53,8 +53,8 @@ func (c *Config) checkAccounts(faults *Faults) {
 	}
 }
 
-// isBelow reports whether a path is below another one that is not the root.
-func isBelow(path, other string) bool { return other != "" && strings.HasPrefix(path, other+"/") }
+// isUnder reports whether a path is under another one that is not the root.
+func isUnder(path, other string) bool { return other != "" && strings.HasPrefix(path, other+"/") }
 
 // parseAccount parses NAME=PATH or NAME=URL.
 func (c *Config) parseAccount(item string) (account Account, ok bool) {

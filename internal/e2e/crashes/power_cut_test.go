@@ -168,7 +168,7 @@ func (c *cutting) send(whole context.Context) func(context.Context) {
 		for n := 0; Pause(ctx, 50*time.Millisecond) == nil; n++ {
 			text := fmt.Sprintf("sent-%d", n)
 			c.Sends.Note(text, 0)
-			c.Sends.Note(text, c.UntilSent(whole, "/api/messages/send", fmt.Sprintf(`{"jid":%q,"text":%q}`, to, text), "key-"+text))
+			c.Sends.Note(text, c.UntilDone(whole, http.MethodPost, "/api/messages/send", fmt.Sprintf(`{"jid":%q,"text":%q}`, to, text), "key-"+text))
 		}
 	}
 }
@@ -195,7 +195,7 @@ func (c *cutting) changeGroup(whole context.Context) func(context.Context) {
 	return func(ctx context.Context) {
 		for n := 0; Pause(ctx, 250*time.Millisecond) == nil; n++ {
 			topic := fmt.Sprintf("topic-%d", n)
-			if c.Until(whole, http.MethodPatch, where, fmt.Sprintf(`{"topic":%q}`, topic), "key-"+topic) != http.StatusOK {
+			if c.UntilDone(whole, http.MethodPatch, where, fmt.Sprintf(`{"topic":%q}`, topic), "key-"+topic) != http.StatusOK {
 				return
 			}
 			c.mu.Lock()

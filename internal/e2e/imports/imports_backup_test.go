@@ -34,8 +34,8 @@ func TestImports_ComeBackFromABackup(t *testing.T) {
 		}
 	}
 	whole, without := filepath.Join(dir, "whole.tar"), filepath.Join(dir, "without.db")
-	runs("It has the 1 files of imported chats.", "backup", whole, "--with-files")
-	runs("The 1 files of imported chats are not in it: copy them with --with-files.", "backup", without)
+	runs("It also has the 1 files of imported chats.", "backup", whole, "--with-files")
+	runs("It does not have the 1 files of imported chats: copy them with --with-files.", "backup", without)
 	b.Stop()
 	for _, name := range []string{"bridged.db", "imported"} {
 		if err := os.RemoveAll(filepath.Join(b.Env["DATA_DIR"], name)); err != nil {

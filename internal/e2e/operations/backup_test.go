@@ -55,7 +55,7 @@ func TestBackup_WhileRunningIsCompleteAndRestorable(t *testing.T) {
 func restore(t *testing.T, p *Process, file string) string {
 	t.Helper()
 	out, err := p.Command("restore", file)
-	if err != nil || !strings.Contains(out, "The store that was there is now ") || !strings.Contains(out, "Next: start bridged. It uses the session") {
+	if err != nil || !strings.Contains(out, "The previous store is now ") || !strings.Contains(out, "Next: start bridged. It uses the session") {
 		t.Fatalf("restore: %v\n%s", err, out)
 	}
 	return out

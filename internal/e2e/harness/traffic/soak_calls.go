@@ -19,8 +19,8 @@ import (
 	. "bridged/internal/e2e/harness"
 )
 
-// soakClient calls a program that is killed and cut off now and then. It counts
-// answers, and knows which errors to expect.
+// soakClient calls a program that is killed or loses its connection to the network now and then. It counts answers, and
+// fails the test on errors that this does not explain.
 type soakClient struct {
 	t    testing.TB
 	http *http.Client
@@ -36,7 +36,7 @@ func NewSoakClient(t testing.TB, address string) *soakClient {
 	return &soakClient{t: t, http: &http.Client{Transport: transport}, base: "http://" + address, counts: map[int]int{}}
 }
 
-// MoveTo sets the program's address since its last start.
+// MoveTo sets the program's address, which changes at each start.
 func (c *soakClient) MoveTo(address string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -49,7 +49,7 @@ func (c *soakClient) url(path string) string {
 	return c.base + path
 }
 
-// request makes a request with the bearer. Headers come as name, value pairs.
+// request returns a request with the token. headers are names, each followed by its value.
 func (c *soakClient) request(ctx context.Context, method, path, body string, headers ...string) *http.Request {
 	req, err := http.NewRequestWithContext(ctx, method, c.url(path), strings.NewReader(body))
 	if err != nil {
@@ -65,7 +65,7 @@ func (c *soakClient) request(ctx context.Context, method, path, body string, hea
 	return req
 }
 
-// call reads a whole answer; status 0 is a broken connection.
+// call sends a request and reads the whole answer. The status is 0 if the connection broke.
 func (c *soakClient) call(req *http.Request) (status int, body []byte) {
 	resp, err := c.http.Do(req)
 	if err == nil {
@@ -82,8 +82,8 @@ func (c *soakClient) call(req *http.Request) (status int, body []byte) {
 	return status, body
 }
 
-// count records an answer. The program may be down, cut off or being killed; every
-// other call has to succeed.
+// count records an answer. It fails the test unless the call succeeded, or the program was down, not connected or busy
+// with an earlier attempt.
 func (c *soakClient) count(req *http.Request, status int, body []byte) {
 	switch status {
 	case 0, http.StatusOK, http.StatusServiceUnavailable, http.StatusGatewayTimeout, http.StatusConflict:
@@ -110,8 +110,7 @@ func (c *soakClient) Answers() string {
 	return strings.Join(list, ", ")
 }
 
-// Browse reads as people and programs do: lists, pages, searches, one message and
-// its file's description, the log of events.
+// Browse reads what people and programs read: lists, pages, searches and the log of events.
 func (s *Soak) Browse(ctx context.Context) {
 	group, person := s.Load.Chats[2].JID.Escaped(), s.Load.Chats[0].JID.Escaped()
 	words := []string{"message", "edited", "ess", "1", "file", "no such words"}
@@ -127,7 +126,7 @@ func (s *Soak) Browse(ctx context.Context) {
 	}
 }
 
-// HangUp begins requests and hangs up.
+// HangUp begins requests and closes their connections before the bodies are complete.
 func (s *Soak) HangUp(ctx context.Context) {
 	for Pause(ctx, time.Duration(rand.IntN(2000))*time.Millisecond) == nil {
 		address, _ := strings.CutPrefix(s.Calls.url(""), "http://")
@@ -136,14 +135,14 @@ func (s *Soak) HangUp(ctx context.Context) {
 			continue
 		}
 		_, _ = fmt.Fprintf(conn, "POST /api/messages/send HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Length: 100\r\n\r\n{", TestToken)
-		_ = conn.Close() // that is the point
+		_ = conn.Close()
 	}
 }
 
 // soakSends records the texts that the API was asked to send to Lee.
 type soakSends struct {
 	mu   sync.Mutex
-	Sent map[string]bool // by text: whether it was answered 200; guarded by mu
+	Sent map[string]bool // whether a send was answered with 200, by text; guarded by mu
 }
 
 func (k *soakSends) Note(text string, status int) {
@@ -155,8 +154,7 @@ func (k *soakSends) Note(text string, status int) {
 	k.Sent[text] = k.Sent[text] || status == http.StatusOK
 }
 
-// SendTexts sends texts, two of three with a key. Those are repeated until they are
-// answered; the others are tried once.
+// SendTexts sends texts. Two of three have a key and are repeated until they succeed; the others are tried once.
 func (s *Soak) SendTexts(ctx context.Context) {
 	to := bridge.PhoneJID(s.Lee.Number())
 	for n := 0; Pause(ctx, time.Duration(200+rand.IntN(600))*time.Millisecond) == nil; n++ {
@@ -168,26 +166,21 @@ func (s *Soak) SendTexts(ctx context.Context) {
 			s.Sends.Note(text, status)
 			continue
 		}
-		s.Sends.Note(text, s.UntilSent(ctx, "/api/messages/send", body, "key-"+text))
+		s.Sends.Note(text, s.UntilDone(ctx, http.MethodPost, "/api/messages/send", body, "key-"+text))
 	}
 }
 
-// UntilSent repeats a send with a key until it is answered, or the run ends.
-func (s *Soak) UntilSent(ctx context.Context, path, body, key string) (status int) {
-	return s.Until(ctx, http.MethodPost, path, body, key)
-}
-
-// Until repeats a call with a key until it is answered, or the run ends.
-func (s *Soak) Until(ctx context.Context, method, path, body, key string) (status int) {
+// UntilDone repeats a call with a key until it succeeds, or the run ends.
+func (s *Soak) UntilDone(ctx context.Context, method, path, body, key string) (status int) {
 	for status != http.StatusOK && ctx.Err() == nil {
 		if status, _ = s.Calls.call(s.Calls.request(ctx, method, path, body, "Idempotency-Key", key)); status != http.StatusOK {
-			_ = Pause(ctx, 200*time.Millisecond) // the loop looks at its end
+			_ = Pause(ctx, 200*time.Millisecond) // the loop checks ctx itself
 		}
 	}
 	return status
 }
 
-// SendKinds sends everything else that the API sends.
+// SendKinds sends a document, a location, a poll and a contact in turn.
 func (s *Soak) SendKinds(ctx context.Context) {
 	jid := fmt.Sprintf(`"jid":%q`, bridge.PhoneJID(s.Lee.Number()))
 	kinds := []struct{ path, body string }{
@@ -198,6 +191,6 @@ func (s *Soak) SendKinds(ctx context.Context) {
 	}
 	for n := 0; Pause(ctx, time.Duration(500+rand.IntN(1500))*time.Millisecond) == nil; n++ {
 		kind := kinds[n%len(kinds)]
-		s.UntilSent(ctx, "/api/messages/"+kind.path, kind.body, fmt.Sprint("kind-", n))
+		s.UntilDone(ctx, http.MethodPost, "/api/messages/"+kind.path, kind.body, fmt.Sprint("kind-", n))
 	}
 }

@@ -4,8 +4,8 @@ import { listeners } from "./live.js";
 import { keeper } from "./scroll.js";
 
 // The open chat: section is its part of the page, list has its messages, place is the owner of their scroll position, and
-// returns tells whether the visitor went back to it (undefined if it came with the page). Another chat can take its place.
-// On pages without a chat this is empty.
+// returns says whether the visitor went back to it (undefined if it was loaded with the page). The script can replace it by
+// another chat. On pages without a chat this is empty.
 export const chat = {};
 
 let list, scroller, end;
@@ -15,8 +15,8 @@ const isHome = () => list.dataset.past === undefined && scroller.scrollTop > -40
 const starts = []; // registered with eachChat
 let ends = []; // called when the open chat is left
 
-// eachChat calls start for the open chat, and for each one that takes its place. If start returns a function, that is called
-// when the chat is left.
+// eachChat calls start for the open chat, and for each chat that replaces it. If start returns a function, that is called when
+// the chat is left.
 export function eachChat(start) {
   starts.push(start);
   if (chat.section) begin(start);
@@ -24,7 +24,7 @@ export function eachChat(start) {
 
 const begin = (start) => ends.push(start() || (() => {}));
 
-// put puts another chat in the place of the open one.
+// put replaces the open chat by another one.
 export function put(section, path, returns) {
   for (const leave of ends) leave();
   ends = [];
@@ -239,8 +239,8 @@ function takeEnd(name, page) {
   if (had) (find("a, button", box) || scroller).focus({ preventScroll: true });
 }
 
-// takeStored puts the messages above the oldest one that have been stored since it was loaded, and reports whether there
-// are any.
+// takeStored shows the messages before the oldest one on the page that were stored after it was loaded, and reports whether
+// there are any.
 export async function takeStored() {
   const id = find(".day-part > ol > .msg", list)?.dataset.id;
   const page = await here(load(`${chat.path}?part&near&at=${encodeURIComponent(id)}`));

@@ -1,22 +1,24 @@
-// A long press opens a menu. The click after it is ignored.
+// Long presses on touch screens, which open menus. The click that follows one is ignored.
 
 const delay = 450; // ms; browsers open their own menu a little later
-let resting, held;
+let press; // the press that is under way: its position and timer
+let wasHeld; // whether the last press was long
 
-function leave() {
-  clearTimeout(resting?.timer);
-  resting = undefined;
+function cancel() {
+  clearTimeout(press?.timer);
+  press = undefined;
 }
 
-// onHold calls act after a long press in a box, with the result of choose for the pressed element.
+// onHold calls act after a long press in a box, with what choose returns for the pressed element. If choose returns
+// nothing, the press is an ordinary one.
 export function onHold(box, choose, act) {
   box.addEventListener("pointerdown", (event) => {
-    held = false;
-    const on = event.pointerType !== "mouse" && event.isPrimary && choose(event.target);
-    if (!on) return;
-    resting = { x: event.clientX, y: event.clientY, timer: setTimeout(() => {
-      held = true;
-      act(on);
+    wasHeld = false;
+    const chosen = event.pointerType !== "mouse" && event.isPrimary && choose(event.target);
+    if (!chosen) return;
+    press = { x: event.clientX, y: event.clientY, timer: setTimeout(() => {
+      wasHeld = true;
+      act(chosen);
     }, delay) };
   });
   box.addEventListener("contextmenu", (event) => {
@@ -27,15 +29,15 @@ export function onHold(box, choose, act) {
   });
 }
 
-for (const type of ["pointerup", "pointercancel"]) addEventListener(type, leave);
+for (const type of ["pointerup", "pointercancel"]) addEventListener(type, cancel);
 addEventListener("pointermove", (event) => {
-  if (resting && Math.hypot(event.clientX - resting.x, event.clientY - resting.y) > 10) leave();
+  if (press && Math.hypot(event.clientX - press.x, event.clientY - press.y) > 10) cancel();
 });
-addEventListener("scroll", leave, { capture: true, passive: true });
+addEventListener("scroll", cancel, { capture: true, passive: true });
 addEventListener("click", (event) => {
-  if (!held) return;
-  held = false;
+  if (!wasHeld) return;
+  wasHeld = false;
   event.preventDefault();
   event.stopImmediatePropagation();
 }, true);
-addEventListener("pointerdown", () => (held = false), true);
+addEventListener("pointerdown", () => (wasHeld = false), true);

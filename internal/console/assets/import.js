@@ -1,4 +1,4 @@
-// Importing exported chats: the steps stay on one page with the file; a bar shows the upload.
+// Imports exported chats. All steps happen on one page, so that the chosen file stays chosen; a bar shows the upload.
 import { all, csrf, find, toast, unreached } from "./base.js";
 import { startChoosers } from "./chooser.js";
 
@@ -30,7 +30,7 @@ function send(form, path) {
     request = undefined;
     buttons.forEach((button) => (button.disabled = false));
     box.hidden = true;
-    if (status) took(responseText, responseURL, chosen);
+    if (status) showAnswer(responseText, responseURL, chosen);
     else if (!box.dataset.cancelled) toast(unreached().message, true);
   });
   buttons.forEach((button) => (button.disabled = true));
@@ -44,13 +44,13 @@ function send(form, path) {
   request.send(body);
 }
 
-// took shows the answer: the form's next step, or the page of the import.
-function took(text, address, chosen) {
+// showAnswer shows the answer: the form's next step, or the page of the import.
+function showAnswer(text, address, chosen) {
   const page = new DOMParser().parseFromString(text, "text/html");
   const fresh = find("#import", page);
   if (fresh) {
     find("#import").replaceWith(fresh);
-    start(fresh, chosen);
+    fillIn(fresh, chosen);
     startChoosers(fresh);
     find("[aria-invalid=true], #fault, #dates, #review-title", fresh)?.focus();
   } else if (find("#imported, main.login", page)) {
@@ -60,8 +60,8 @@ function took(text, address, chosen) {
   }
 }
 
-// start sets the chosen file and the names of time zones in the forms.
-function start(section, chosen) {
+// fillIn sets the chosen file and the names of time zones in the forms of a step.
+function fillIn(section, chosen) {
   if (chosen) for (const field of all("[type=file]", section)) field.files = chosen;
   find("#zones", section).replaceChildren(...(Intl.supportedValuesOf?.("timeZone") || []).map((zone) => new Option(zone, zone)));
 }
@@ -72,7 +72,7 @@ document.addEventListener("click", (event) => {
   request.abort();
 });
 
-// The import uses the checked file.
+// The forms of all steps use the file that was chosen in one of them.
 document.addEventListener("change", (event) => {
   if (event.target.matches("#import [type=file]")) for (const field of all("#import [type=file]")) field.files = event.target.files;
 });
@@ -86,4 +86,4 @@ for (const type of ["keydown", "keypress"]) {
 
 addEventListener("beforeunload", (event) => request && event.preventDefault());
 
-if (find("#import")) start(find("#import"));
+if (find("#import")) fillIn(find("#import"));

@@ -2,9 +2,9 @@
 import { ask, find } from "./base.js";
 import { takeStored } from "./chat.js";
 
-// Messages of the past have no events, so the page looks for them: a phone that is online sends them within a minute.
+// There are no events about older messages, so the page polls: a phone that is online sends them within a minute.
 const pause = 2000; // milliseconds
-const most = 30; // looks
+const maxPolls = 30;
 
 document.addEventListener("submit", async (event) => {
   const form = event.target;
@@ -16,7 +16,7 @@ document.addEventListener("submit", async (event) => {
   try {
     const answer = await ask(form.action, new URLSearchParams(new FormData(form)));
     status.textContent = answer.text;
-    status.textContent = await arrives(form) ? "" : "Nothing has arrived yet. Open WhatsApp on your phone, then try again.";
+    status.textContent = await waitForOlder(form) ? "" : "Nothing has arrived yet. Open WhatsApp on your phone, then try again.";
   } catch (failure) {
     status.textContent = failure.message;
     if (["no_more_history", "only_on_phone"].includes(failure.code)) {
@@ -27,9 +27,10 @@ document.addEventListener("submit", async (event) => {
   button.ariaDisabled = null;
 });
 
-// arrives waits for older messages and reports whether some have come. It stops when the form has left the page.
-async function arrives(form) {
-  for (let i = 0; i < most; i++) {
+// waitForOlder waits for older messages and reports whether some were received. It also returns true when the form is
+// gone, because another chat was opened.
+async function waitForOlder(form) {
+  for (let i = 0; i < maxPolls; i++) {
     await new Promise((resolve) => setTimeout(resolve, pause));
     if (!form.isConnected || await takeStored().catch(() => false)) return true;
   }

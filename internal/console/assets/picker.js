@@ -9,7 +9,7 @@ export function buttonOf({ sign, name }) {
   return button;
 }
 
-// show lists the emoji that match a query; all by group for an empty one.
+// show lists the emoji that match a query, or all emoji by group if the query is empty.
 export async function show(box, query) {
   const field = find("input", box);
   if (!query) field.value = "";
@@ -38,17 +38,17 @@ document.addEventListener("keydown", (event) => {
   find(".emoji-list button", event.target.closest(".emojis"))?.click();
 });
 
-// move moves the focus with the arrow keys.
-export function move({ key, target }, spots) {
+// move moves the focus between buttons with the arrow keys, and reports whether the key was one of them.
+export function move({ key, target }, buttons) {
   const step = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -1, ArrowDown: 1 }[key];
-  const upright = key === "ArrowUp" || key === "ArrowDown";
+  const isVertical = key === "ArrowUp" || key === "ArrowDown";
   if (!step || target.matches("input") && key !== "ArrowDown") return false;
-  const at = spots.indexOf(target);
-  let next = spots[at + step];
-  if (upright) { // to the nearest one in the next row
+  const at = buttons.indexOf(target);
+  let next = buttons[at + step];
+  if (isVertical) { // to the nearest button in the next row
     const from = target.getBoundingClientRect();
     const middle = (box) => (box.left + box.right) / 2;
-    const rows = spots.map((one) => [one, one.getBoundingClientRect()]).filter(([, box]) => (box.top - from.top) * step > 4);
+    const rows = buttons.map((one) => [one, one.getBoundingClientRect()]).filter(([, box]) => (box.top - from.top) * step > 4);
     const row = step > 0 ? Math.min(...rows.map(([, box]) => box.top)) : Math.max(...rows.map(([, box]) => box.top));
     const near = rows.filter(([, box]) => Math.abs(box.top - row) < 4);
     next = near.sort(([, one], [, other]) => Math.abs(middle(one) - middle(from)) - Math.abs(middle(other) - middle(from)))[0]?.[0];

@@ -12,37 +12,38 @@ import (
 )
 
 const (
-	pageOfMessages = 50 // messages of a chat
-	inPlace        = 30 // messages of a chat that takes another one's place: fewer are shown sooner, and windows show fewer still
-	around         = 25 // messages on each side of the requested one
+	pageMessages   = 50 // messages of a page
+	openMessages   = 30 // newest messages of a chat that the script opens without a new page: they fill a window, and come sooner than 50
+	messagesAround = 25 // messages before and after the requested one
 )
 
 type chatPage struct {
-	List         chatList
+	List         chatList // the chats in the first column
 	Chat         bridge.Chat
 	Name         string
 	Days         []dayPart
 	Unread       unread
 	Older, Newer string // the addresses of the messages before and after; empty for none
 	At           string // the requested message
-	AsksPhone    bool   // whether to offer asking the phone for older messages
-	From         bool   // from a message that the script has; there are older ones
-	IsNew        bool   // not stored yet
+	AsksPhone    bool   // whether to offer to ask the phone for older messages
+	From         bool   // Days starts with a message that the script already has, so older ones exist
+	IsNew        bool   // the chat is not stored yet
 	Composer     composer
-	Bar          pinBar
+	Bar          pinBar    // the pinned messages
 	Change       *change   // the form of the requested change; nil for none
-	Waiting      []waiting // the scheduled messages, below the newest one
+	Waiting      []waiting // the scheduled messages, under the newest message
 	Transcribes  bool      // whether voice notes can be transcribed
-	Curl         string
+	Curl         string    // the API call that lists the messages
 }
 
-// partChat asks for a chat without the list of chats, to take the place of the open one.
+// partChat is the value of the parameter part that asks for a chat without the list of chats: the script replaces the
+// open chat with it.
 const partChat = "chat"
 
-// ShowChat shows a part of a chat: its newest messages, the messages around one (at), or a page
-// before or after a cursor (older, newer). The script asks for the chat without the list (part=chat), for its name (part=who)
-// or its scheduled messages (part=waiting), or for the messages alone (part), from one that it has (since) or of one that has
-// changed (at, near).
+// ShowChat shows messages of a chat: the newest ones, those around one message (at), or a page before or after a cursor
+// (older, newer). The script can also ask for parts of the page: the chat without the list of chats (part=chat), its name
+// (part=who), its scheduled messages (part=waiting), or only messages (part), namely those since one that the script has
+// (since), or one that has changed with its neighbours (at and near).
 func ShowChat(req *frame.Request) (err error) {
 	query := req.URL.Query()
 	page := chatPage{At: query.Get("at")}
@@ -71,19 +72,19 @@ func ShowChat(req *frame.Request) (err error) {
 	if query.Has("part") && part != partChat {
 		return req.PartOf("chat", "history", data)
 	}
-	if err := page.readRest(req); err != nil {
+	if err := page.readSurroundings(req); err != nil {
 		return err
 	}
 	if part == partChat {
 		return req.PartOf("chat", "open-chat", data)
 	}
-	if req.Sends() { // voice notes, here or in a chat that is opened in place of this one
+	if req.Sends() { // the microphone for voice notes, here or in the chats that replace this one
 		req.W.Header().Set("Permissions-Policy", frame.Permissions("self"))
 	}
 	return req.Show("chat", page.Name, page)
 }
 
-// readHistory reads the messages of a page, and the lines between them.
+// readHistory reads the messages of a page, and the calls and changes of the group between them.
 func (p *chatPage) readHistory(req *frame.Request, query url.Values) error {
 	messages, err := p.read(req, query)
 	if err != nil {
@@ -102,8 +103,8 @@ func (p *chatPage) readHistory(req *frame.Request, query url.Values) error {
 	return err
 }
 
-// readRest reads what a page has around its messages.
-func (p *chatPage) readRest(req *frame.Request) (err error) {
+// readSurroundings reads the composer, the requested change, and the pinned and scheduled messages.
+func (p *chatPage) readSurroundings(req *frame.Request) (err error) {
 	p.Transcribes, p.Curl = req.Transcribes(), req.Curl("GET", client.HistoryPath(p.Chat.JID)+"?limit=50", nil)
 	if p.Composer, err = composerOf(req, p.Chat); err != nil {
 		return err
@@ -117,7 +118,7 @@ func (p *chatPage) readRest(req *frame.Request) (err error) {
 	return p.readWaiting(req)
 }
 
-// readWaiting reads the scheduled messages below the newest one.
+// readWaiting reads the scheduled messages, unless the page does not end with the newest message.
 func (p *chatPage) readWaiting(req *frame.Request) (err error) {
 	if p.Newer == "" && !p.IsNew && !p.Chat.JID.IsImport() {
 		p.Waiting, err = waitingIn(req, p.Chat.JID)
@@ -134,7 +135,8 @@ func (p *chatPage) showWaiting(req *frame.Request) error {
 	return req.PartOf("chat", "waiting-list", map[string]any{"Page": p, "Clock": req.Clock(), "CSRF": req.CSRF()})
 }
 
-// chatOf returns a chat. With a known contact it may be new: then it is not stored yet.
+// chatOf returns a chat. A chat with a known contact, or with a number that the network knows, may be new: it is not
+// stored yet.
 func chatOf(req *frame.Request, jid bridge.JID) (chat bridge.Chat, isNew bool, err error) {
 	chat, err = req.API.Chat(req.Context(), jid)
 	if bridge.CodeOf(err) != bridge.CodeNotFound || !jid.IsPerson() {
@@ -142,7 +144,7 @@ func chatOf(req *frame.Request, jid bridge.JID) (chat bridge.Chat, isNew bool, e
 	}
 	contact, unknown := req.API.Contact(req.Context(), jid)
 	if bridge.CodeOf(unknown) == bridge.CodeNotFound && jid.Server() == bridge.ServerUser {
-		return checkedChat(req, jid, err)
+		return newChatWith(req, jid, err)
 	}
 	if unknown != nil {
 		return chat, false, err
@@ -150,9 +152,9 @@ func chatOf(req *frame.Request, jid bridge.JID) (chat bridge.Chat, isNew bool, e
 	return bridge.Chat{JID: contact.JID, LID: contact.LID, Username: contact.Username, Name: view.ContactName(contact), Participants: 2}, true, nil
 }
 
-// checkedChat returns a new chat with a number, after asking the network about it. The API caches
-// the answer for a day.
-func checkedChat(req *frame.Request, jid bridge.JID, unknown error) (chat bridge.Chat, isNew bool, err error) {
+// newChatWith returns a new chat with a number if the network knows the number, and otherwise the error unknown. The API
+// caches the network's answer for a day.
+func newChatWith(req *frame.Request, jid bridge.JID, unknown error) (chat bridge.Chat, isNew bool, err error) {
 	check, err := req.API.CheckNumber(req.Context(), jid.User())
 	if err != nil || check.JID == "" {
 		return chat, false, unknown

@@ -100,12 +100,12 @@ func (p *chatPage) read(req *frame.Request, query url.Values) (messages []bridge
 		}
 	}
 	count := unreadOf(p.Chat, query)
-	newest := pageOfMessages
+	newest := pageMessages
 	if query.Get("part") == partChat {
-		newest = inPlace
+		newest = openMessages
 	}
 	older := bridge.MessageQuery{Chat: p.Chat.JID, Order: bridge.OrderDesc, Cursor: query.Get("older"), Limit: min(max(newest, count+beforeUnread), maxMessages)}
-	newer := bridge.MessageQuery{Chat: p.Chat.JID, Order: bridge.OrderAsc, Cursor: query.Get("newer"), Limit: pageOfMessages}
+	newer := bridge.MessageQuery{Chat: p.Chat.JID, Order: bridge.OrderAsc, Cursor: query.Get("newer"), Limit: pageMessages}
 	switch {
 	case p.IsNew:
 		return nil, nil
@@ -114,7 +114,7 @@ func (p *chatPage) read(req *frame.Request, query url.Values) (messages []bridge
 		if err != nil {
 			return nil, err
 		}
-		reach := around
+		reach := messagesAround
 		if query.Has("near") && m.AlbumID == nil && m.Album == nil {
 			reach = nearby
 		}
@@ -145,12 +145,12 @@ func (p *chatPage) read(req *frame.Request, query url.Values) (messages []bridge
 	return messages, err
 }
 
-// nearby is how many messages of the same moment are read before and after a changed one: its bubble depends on the
-// one before.
+// nearby is how many messages are read before and after a changed one: its bubble depends on the message before it, and
+// several messages can have the same timestamp.
 const nearby = 4
 
-// readSince returns the messages from a stored one on, after the one before it. It returns nil if the script needs the
-// newest page instead: too many have come, one is gone, or an album began earlier.
+// readSince returns the messages from a stored one on, and first the message before it. It returns nil if the script needs
+// the newest page instead: too many messages were received, one was deleted, or one belongs to an album that began earlier.
 func (p *chatPage) readSince(req *frame.Request, id string) ([]bridge.Message, error) {
 	m, err := req.API.Message(req.Context(), p.Chat.JID, id)
 	if err != nil {
@@ -160,9 +160,9 @@ func (p *chatPage) readSince(req *frame.Request, id string) ([]bridge.Message, e
 	if err != nil {
 		return nil, err
 	}
-	after, next, err := part(req, bridge.MessageQuery{Chat: p.Chat.JID, Order: bridge.OrderAsc, Since: &m.Timestamp, Limit: pageOfMessages})
-	isIt := func(one bridge.Message) bool { return one.ID == id }
-	i, j := slices.IndexFunc(before, isIt), slices.IndexFunc(after, isIt) // after has all messages of the same moment
+	after, next, err := part(req, bridge.MessageQuery{Chat: p.Chat.JID, Order: bridge.OrderAsc, Since: &m.Timestamp, Limit: pageMessages})
+	hasID := func(one bridge.Message) bool { return one.ID == id }
+	i, j := slices.IndexFunc(before, hasID), slices.IndexFunc(after, hasID) // after has all messages with the same timestamp
 	if err != nil || next != "" || i < 1 || j < 0 {
 		return nil, err
 	}

@@ -11,22 +11,22 @@ import (
 	"bridged/internal/console/view"
 )
 
-// MaxChoice limits the name of a chat or a person in a form, in bytes. The page repeats wrong ones.
+// MaxChoice limits the name of a chat or a person in a form, in bytes. It bounds the page, which shows wrong names again.
 const MaxChoice = 1 << 10
 
-// ErrLongChoice refuses names over MaxChoice.
+// ErrLongChoice is the error for a name that is longer than MaxChoice.
 var ErrLongChoice = Titled(http.StatusBadRequest, "That’s too long", "Enter the name or number of a chat. Separate several with semicolons.")
 
 // Form has the values of a form and the errors of its fields.
 type Form struct {
 	url.Values
-	Wrong map[string]string // sentences, by the names of fields
+	Wrong map[string]string // error sentences, by the names of fields
 }
 
-// NewForm returns a form without errors.
+// NewForm returns a form with values and without errors.
 func NewForm(values url.Values) *Form { return &Form{values, make(map[string]string)} }
 
-// Filled returns the form of the request.
+// Filled returns the form that the request posts.
 func (req *Request) Filled() *Form { return NewForm(req.PostForm) }
 
 // Refuse sets the error of a field, unless it has one.
@@ -36,11 +36,11 @@ func (f *Form) Refuse(field, sentence string) {
 	}
 }
 
-// Label is a page's name of a field of the API.
+// Label is the name of the form's field for a field of the API, and the label that the page shows for it.
 type Label struct{ Field, Label string }
 
-// Refusal shows a refusal of a form next to the field that the API's sentence names, or else at the top of the page,
-// and returns the page's status. It returns errors that are not about the form.
+// Refusal shows the API's refusal of a form and returns the page's status. It shows the sentence next to the field that
+// the sentence names, or at the top of the page if it names none. It returns errors that are not about the form.
 func (req *Request) Refusal(f *Form, err error, fields map[string]Label) (status int, _ error) {
 	refused, ok := errors.AsType[*client.Error](err)
 	if !ok || refused.Status == http.StatusUnauthorized || refused.Status == http.StatusNotFound {
@@ -53,23 +53,23 @@ func (req *Request) Refusal(f *Form, err error, fields map[string]Label) (status
 		end = len(text)
 	}
 	named, isNamed := fields[text[:end]]
-	rest := inWordsOf(fields, text[end:])
-	about, isSentence := strings.CutPrefix(rest, ":")
+	rest := withLabels(fields, text[end:])
+	sentence, isSentence := strings.CutPrefix(rest, ":")
 	switch {
 	case !isNamed:
 		req.NotifyProblem(req.ProblemOf(err))
 	case view.IsSpecific(known):
 		f.Refuse(named.Field, view.Refusal(known))
 	case isSentence:
-		f.Refuse(named.Field, view.Sentence(strings.TrimSpace(about)))
+		f.Refuse(named.Field, view.Sentence(strings.TrimSpace(sentence)))
 	default:
 		f.Refuse(named.Field, view.Sentence(named.Label+rest))
 	}
 	return refused.Status, nil
 }
 
-// inWordsOf replaces the API's names of fields by the page's labels.
-func inWordsOf(fields map[string]Label, text string) string {
+// withLabels replaces the API's names of fields by the page's labels. It leaves names in lower case, which are also words.
+func withLabels(fields map[string]Label, text string) string {
 	for name, named := range fields {
 		if strings.ToLower(name) != name {
 			text = strings.ReplaceAll(text, name, "“"+named.Label+"”")

@@ -16,22 +16,22 @@ import (
 	"bridged/internal/console/view"
 )
 
-// PartOf answers a part of a page's template for the script.
+// PartOf answers the script with a part of a page's template.
 func (req *Request) PartOf(name, part string, data any) error {
 	return req.site.render(req.W, http.StatusOK, name, part, data)
 }
 
 // Templates are the pages of a console and the files that they load.
 type Templates struct {
-	// Files has each page as a file in templates/, named by the page, next to parts that all
-	// pages share (_*.html); and in assets/ the scripts, styles and icons.
+	// Files has the pages in templates/, each in a file of its name, with the parts that all pages
+	// share (_*.html), and the scripts, styles and icons in assets/.
 	Files     fs.FS
-	Functions []template.FuncMap // the functions in templates
+	Functions []template.FuncMap // the functions that templates can call
 	Styles    []string           // the style sheets, in their order
 }
 
-// Layout has the parsed templates, for all sites of a process. A page is parsed when it is first shown:
-// all of them take 4 MB, and most consoles are never visited.
+// Layout has the parsed templates, for all sites of a process. A page is parsed when it is first shown, because all
+// pages take 4 MB and most consoles are never visited.
 type Layout struct {
 	byName map[string]func() (*template.Template, error)
 	assets func() (map[string]asset, error)
@@ -40,21 +40,21 @@ type Layout struct {
 // NewLayout returns a layout. It fails if the templates cannot be found.
 func NewLayout(t Templates) (*Layout, error) {
 	names, err := fs.Glob(t.Files, "templates/[a-z]*.html")
-	v := &Layout{byName: make(map[string]func() (*template.Template, error), len(names))}
-	v.assets = sync.OnceValues(func() (map[string]asset, error) { return readAssets(t) })
+	l := &Layout{byName: make(map[string]func() (*template.Template, error), len(names))}
+	l.assets = sync.OnceValues(func() (map[string]asset, error) { return readAssets(t) })
 	for _, name := range names {
-		v.byName[strings.TrimSuffix(path.Base(name), ".html")] = sync.OnceValues(func() (*template.Template, error) {
-			page := template.New("").Funcs(template.FuncMap{"asset": v.assetPath})
+		l.byName[strings.TrimSuffix(path.Base(name), ".html")] = sync.OnceValues(func() (*template.Template, error) {
+			page := template.New("").Funcs(template.FuncMap{"asset": l.assetPath})
 			for _, functions := range t.Functions {
 				page.Funcs(functions)
 			}
 			return page.ParseFS(t.Files, "templates/_*.html", name)
 		})
 	}
-	return v, err
+	return l, err
 }
 
-// page is the data of the layout, with the data of a page in it.
+// page is the data of the layout.
 type page struct {
 	Title       string
 	Name        string // of the page's template
@@ -64,9 +64,9 @@ type page struct {
 	State       *view.State // of the account; nil if it could not be requested
 	Theme       string      // light or dark; empty for the system's
 	Administers bool        // whether pages about the whole account are offered
-	Accounts    []Account   // for the switch of accounts; nil for no switch
+	Accounts    []Account   // in the menu that switches between accounts; nil if there is only one
 	Cursor      string      // of the log of events, when the page was made
-	Page        any
+	Page        any         // the data of the page
 	Clock       view.Clock
 }
 
@@ -90,7 +90,7 @@ func (req *Request) ShowAs(status int, name, title string, content any) error {
 // showBare answers with a page that has no layout.
 func (site *Site) showBare(w http.ResponseWriter, r *http.Request, status int, name string, page any) {
 	if err := site.render(w, status, name, "page", page); err != nil {
-		broken(w, r, err)
+		answerBroken(w, r, err)
 	}
 }
 
@@ -108,8 +108,8 @@ func (site *Site) render(w http.ResponseWriter, status int, name, part string, d
 	return nil
 }
 
-// broken answers a request whose page cannot be rendered.
-func broken(w http.ResponseWriter, r *http.Request, err error) {
+// answerBroken answers a request whose page cannot be rendered.
+func answerBroken(w http.ResponseWriter, r *http.Request, err error) {
 	hlog.FromRequest(r).Error().Str("error", bridge.Redact(err.Error())).Msg("console page failed")
 	http.Error(w, "Something went wrong. The bridge’s log has the details.", http.StatusInternalServerError)
 }

@@ -242,7 +242,7 @@ func (req *Request) fail(err error) {
 		return
 	}
 	if err := req.ShowAs(p.Status, "problem", p.Title, p); err != nil {
-		broken(req.W, req.Request, err)
+		answerBroken(req.W, req.Request, err)
 	}
 }
 

@@ -77,7 +77,7 @@ func New(o Options, l *Layout) *Site {
 // Handler returns a handler that guards, logs and recovers the requests of next. The paths
 // of requests are without the base path.
 func (site *Site) Handler(next http.Handler) http.Handler {
-	guarded := front.Observe(front.Through(bridge.EntranceConsole, site.guard(next)), site.options.Log, logAccess, broken)
+	guarded := front.Observe(front.Through(bridge.EntranceConsole, site.guard(next)), site.options.Log, logAccess, answerBroken)
 	if site.options.BasePath == "" {
 		return guarded
 	}

@@ -7,16 +7,17 @@ import (
 	"bridged/internal/bridge"
 )
 
-// act is a read receipt, a presence or a change of a chat's settings. It has no row. Its key is
-// stored once it is done; until then a repeated call does it again, which has no further effect.
+// act is a call that may be made twice without harm: a read receipt, a presence or a change of a chat's settings. Unlike
+// a message, it is not stored. Its key is stored after it is done; a call that is repeated before that does it again.
 type act struct {
 	chat   bridge.JID // empty if lookUp finds it
 	lookUp func(ctx context.Context) error
 	do     func(ctx context.Context) (bridge.Sent, error) // returns the values stored with its key
 	answer func(bridge.Sent) any
-	change bool // an error calls it a change and not a message
+	change bool // whether error sentences call it a change instead of a message
 }
 
+// actOnce does a, unless its Idempotency-Key shows that an earlier call has done it.
 func actOnce(in *input, body []byte, a act) (any, error) {
 	noun, outcome := "message", "may still arrive"
 	if a.change {
@@ -47,7 +48,7 @@ func markRead(in *input) (any, error) {
 	}
 	body := in.body(&req, optional)
 	if req.MsgID != nil && *req.MsgID == "" {
-		// Receipts cannot be taken back, and a script with an empty variable means one message.
+		// A script whose variable is empty means one message, and receipts for all cannot be taken back.
 		in.refuse("msgId is empty: give the id of a message, or leave it out to read the whole chat")
 	}
 	var chat bridge.Chat

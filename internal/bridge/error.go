@@ -147,5 +147,5 @@ func CodeOf(err error) Code {
 	return CodeInternal
 }
 
-// ErrLeaseSought means that it is not known yet whether another process runs the account.
-var ErrLeaseSought = errors.New("still asking whether another process runs this account")
+// ErrLeaseUnknown means that it is not known yet whether another process runs the account.
+var ErrLeaseUnknown = errors.New("still asking whether another process runs this account")

@@ -100,7 +100,7 @@ func (o *owner) Acquire(session string, onChange func()) (release func()) {
 	return o.release
 }
 
-// Refusal returns nil while the session may run, [bridge.ErrLeaseSought] until that is known, and
+// Refusal returns nil while the session may run, [bridge.ErrLeaseUnknown] until that is known, and
 // else why it may not run.
 func (o *owner) Refusal() error {
 	o.mu.Lock()
@@ -111,7 +111,7 @@ func (o *owner) Refusal() error {
 	case refused:
 		return o.refusal
 	}
-	return bridge.ErrLeaseSought
+	return bridge.ErrLeaseUnknown
 }
 
 // setLease changes the lease state of a session. It does nothing if the session is not the

@@ -69,7 +69,7 @@ func (s *connection) tryConnect() {
 		return
 	}
 	sentence, err := s.foreign(s.l.ctx)
-	refused := s.m.refused()
+	refused := s.m.leaseRefusal()
 	switch {
 	case refused != nil:
 		s.yield(refused)
@@ -190,7 +190,7 @@ func (s *connection) lost() {
 	if s.lostAt.Sub(s.openAt) >= minUptime {
 		s.tries = 0
 	}
-	s.lapse.Reset(connectingTimeout)
+	s.connecting.Reset(connectingTimeout)
 }
 
 func (s *connection) onNotice(n notice) bool {
@@ -270,7 +270,7 @@ func (s *connection) opened() {
 	s.enter(phaseOpen, 0)
 	s.openAt = time.Now()
 	away := s.openAt.Sub(s.lostAt)
-	s.lapse.Stop()
+	s.connecting.Stop()
 	s.m.setState(bridge.StateOpen, "")
 	s.m.showTimelock()
 	s.m.showQuota()
@@ -286,7 +286,7 @@ func (s *connection) opened() {
 // halt closes the connection and schedules no further attempt.
 func (s *connection) halt(sentence string) {
 	s.lost()
-	s.lapse.Stop()
+	s.connecting.Stop()
 	s.endDial()
 	s.enter(phaseHalted, 0)
 	s.l.disconnect()
@@ -311,13 +311,13 @@ func (s *connection) onCommand(c command) bool {
 			c.done <- commandResult{err: err}
 			return false
 		}
-		if err := s.m.refused(); err != nil {
+		if err := s.m.leaseRefusal(); err != nil {
 			c.done <- commandResult{err: bridge.NotConnected("%v", err)}
 			return false
 		}
 		if s.phase == phaseWaiting || s.phase == phaseHalted {
 			s.tries, s.lostAt = 0, time.Now()
-			s.lapse.Reset(connectingTimeout)
+			s.connecting.Reset(connectingTimeout)
 			s.m.setState(bridge.StateConnecting, "")
 			s.schedule(0)
 		}

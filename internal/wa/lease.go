@@ -8,18 +8,17 @@ import (
 	"bridged/internal/wa/session"
 )
 
-// Lease is the right to run the account's session if other processes may want to run it, too. It
-// is held from the moment that there is a session until its connection has ended for good.
-// Without it no connection is dialled.
+// Lease is the right to run the account's session, for which other processes can compete. The manager acquires it when
+// there is a session, and releases it when the session's connection has ended for good. It dials only while it holds
+// the lease.
 type Lease interface {
-	// Acquire acquires the lease for a session, renews it, and calls changed, from any goroutine,
-	// when the result of Refusal has changed. All copies of a session have the same name, and no
-	// other session has it. release gives the lease back; it is called after the session's
-	// connection has ended.
+	// Acquire starts to acquire and renew the lease for a session. It calls changed, from any goroutine, when the
+	// result of Refusal has changed. session is a name that all copies of a session share, and no other session has.
+	// The manager calls release after the session's connection has ended.
 	Acquire(session string, changed func()) (release func())
-	// Refusal returns nil while the session may run, [bridge.ErrLeaseSought] until that is known,
-	// and otherwise an error that says who runs it or what to do. It checks the clock, so that it
-	// reports an expired lease in time even if renewals hang.
+	// Refusal returns nil while the lease is held, [bridge.ErrLeaseUnknown] until that is known, and otherwise an
+	// error that says which process holds it or what to do. It checks the clock, so that it reports an expired lease
+	// in time even if renewals hang.
 	Refusal() error
 }
 
@@ -31,41 +30,42 @@ func (m *Manager) acquireLease(l *link, device *session.Device) (release func())
 	return m.opts.Lease.Acquire(device.Fingerprint(), func() { l.notify(notice{kind: noticeLease}) })
 }
 
-// refused returns why the session may not run now, or nil.
-func (m *Manager) refused() error {
+// leaseRefusal returns why the session may not run now, or nil.
+func (m *Manager) leaseRefusal() error {
 	if m.opts.Lease == nil {
 		return nil
 	}
 	return m.opts.Lease.Refusal()
 }
 
-// leave leaves a stanza, and the following ones, to the process that may run the session now.
-func (l *link) leave() bool {
+// leaveUnacknowledged closes the connection without acknowledging the current stanza, because another process holds the
+// lease. The network sends that process this stanza and the following ones again.
+func (l *link) leaveUnacknowledged() bool {
 	l.m.storeLags.Store(true)
 	l.refusing.Store(true)
 	l.abort()
 	return false
 }
 
-// onLease applies a change of the lease.
+// onLease yields if the lease was lost, and dials if it was acquired again.
 func (s *connection) onLease() {
-	err := s.m.refused()
+	err := s.m.leaseRefusal()
 	switch {
 	case s.phase == phaseEnding:
 	case err != nil:
 		s.yield(err)
 	case s.phase == phaseYielding:
 		s.tries, s.lostAt = 0, time.Now()
-		s.lapse.Reset(connectingTimeout)
+		s.connecting.Reset(connectingTimeout)
 		s.m.setState(bridge.StateConnecting, "")
 		s.schedule(0)
 	}
 }
 
-// yield closes the connection at once and waits until the session may run.
+// yield closes the connection at once. The connection is dialled again when the lease is acquired.
 func (s *connection) yield(why error) {
 	s.l.abort()
-	if errors.Is(why, bridge.ErrLeaseSought) {
+	if errors.Is(why, bridge.ErrLeaseUnknown) {
 		s.endDial()
 	} else {
 		s.halt(why.Error())

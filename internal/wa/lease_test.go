@@ -65,7 +65,7 @@ func leasedAccount(t *testing.T, network *simnet.Network, lease *fakeLease) *acc
 func TestLease_NothingIsDialledWithoutIt(t *testing.T) {
 	t.Parallel()
 	network := newNetwork(t)
-	lease := &fakeLease{refusal: bridge.ErrLeaseSought}
+	lease := &fakeLease{refusal: bridge.ErrLeaseUnknown}
 	a := leasedAccount(t, network, lease)
 	eventually(t, "the lease to be sought", func() bool { lease.mu.Lock(); defer lease.mu.Unlock(); return lease.changed != nil })
 	if len(lease.session) != 16 {

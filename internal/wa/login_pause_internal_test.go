@@ -43,7 +43,7 @@ func TestLoginPause_AServerThatRestartsCausesNone(t *testing.T) {
 func TestLoginPause_ALoginOfLessThanHalfAMinuteDoesNotEndABackOff(t *testing.T) {
 	for lasts, ends := range map[time.Duration]bool{29 * time.Second: false, 31 * time.Second: true} {
 		synctest.Test(t, func(t *testing.T) {
-			s := &connection{supervisor: supervisor{timer: time.NewTimer(time.Hour), lapse: time.NewTimer(time.Hour)}}
+			s := &connection{supervisor: supervisor{timer: time.NewTimer(time.Hour), connecting: time.NewTimer(time.Hour)}}
 			s.tries, s.phase, s.openAt = 5, phaseOpen, time.Now()
 			time.Sleep(lasts)
 			s.lost()

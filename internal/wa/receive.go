@@ -217,8 +217,8 @@ func (l *link) save(facts []bridge.Fact) bool {
 	if err := l.m.opts.Watch.Check(); err != nil {
 		return l.refuse(err)
 	}
-	if l.m.refused() != nil {
-		return l.leave()
+	if l.m.leaseRefusal() != nil {
+		return l.leaveUnacknowledged()
 	}
 	if len(facts) == 0 {
 		return true

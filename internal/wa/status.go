@@ -101,7 +101,7 @@ func (m *Manager) Ready() error {
 	status := m.Status()
 	switch status.Status {
 	case bridge.StateOpen:
-		if err := m.refused(); err != nil { // the supervisor does not know it yet
+		if err := m.leaseRefusal(); err != nil { // the supervisor does not know it yet
 			return bridge.NotConnected("%v", err)
 		}
 		return nil

@@ -51,14 +51,14 @@ type supervised interface {
 
 // supervisor dials one link and reports its events. Only run's goroutine uses its fields.
 type supervisor struct {
-	m       *Manager
-	l       *link
-	phase   phase
-	tries   int // consecutive failed dials
-	dial    int // the number of the current dial
-	dialled chan dialResult
-	timer   *time.Timer // the next dial, or the end of the current phase
-	lapse   *time.Timer // when connecting becomes closed
+	m          *Manager
+	l          *link
+	phase      phase
+	tries      int // consecutive failed dials
+	dial       int // the number of the current dial
+	dialled    chan dialResult
+	timer      *time.Timer // the next dial, or the end of the current phase
+	connecting *time.Timer // when it fires, the state connecting becomes closed
 }
 
 // phase is the current work on a link.
@@ -86,7 +86,7 @@ type dialResult struct {
 func newSupervisor(m *Manager, l *link) supervisor {
 	return supervisor{
 		m: m, l: l, dialled: make(chan dialResult, 16),
-		timer: time.NewTimer(0), lapse: time.NewTimer(connectingTimeout),
+		timer: time.NewTimer(0), connecting: time.NewTimer(connectingTimeout),
 	}
 }
 
@@ -94,7 +94,7 @@ func newSupervisor(m *Manager, l *link) supervisor {
 func (s *supervisor) run(ctx context.Context, of supervised) {
 	defer s.l.end()
 	defer s.timer.Stop()
-	defer s.lapse.Stop()
+	defer s.connecting.Stop()
 	check := time.NewTicker(storageCheck)
 	defer check.Stop()
 	for over := false; !over; {
@@ -104,7 +104,7 @@ func (s *supervisor) run(ctx context.Context, of supervised) {
 			return
 		case <-s.timer.C:
 			over = of.onTimer()
-		case <-s.lapse.C:
+		case <-s.connecting.C:
 			of.onLapse()
 		case <-check.C:
 			of.onCheck()

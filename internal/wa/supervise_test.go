@@ -35,7 +35,7 @@ func TestRetry_ALineThatDropsOftenIsDialledAtOnce(t *testing.T) {
 		{time.Second, 48 * shortPause, 40 * time.Second},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			s := &connection{supervisor: supervisor{timer: time.NewTimer(time.Hour), lapse: time.NewTimer(time.Hour)}}
+			s := &connection{supervisor: supervisor{timer: time.NewTimer(time.Hour), connecting: time.NewTimer(time.Hour)}}
 			var away time.Duration
 			for range 48 {
 				s.phase, s.openAt = phaseOpen, time.Now()

@@ -11,8 +11,8 @@ import (
 	"bridged/internal/bridge"
 )
 
-// editFacts returns an edit of the message with an id. An edit without content, or whose content is
-// not a message, would only empty the message and is ignored.
+// editFacts returns an edit of the message with an id. It ignores an edit that has no content, or whose content is not
+// a message, because it would only empty the stored message.
 func editFacts(edited *waE2E.Message, s source, chat bridge.JID, id string, at bridge.Time) []bridge.Fact {
 	if edited == nil {
 		return nil
@@ -25,11 +25,11 @@ func editFacts(edited *waE2E.Message, s source, chat bridge.JID, id string, at b
 	return []bridge.Fact{bridge.Edit{Chat: chat, Target: target, Editor: s.sender, Timestamp: at, New: describe(edited, s, chat, target, at)}}
 }
 
-// MergeEdit returns a stored message with the caption and the mentions of an edit that was received
-// without the file. ok is false if the message cannot have a caption.
+// MergeEdit returns a stored message with the caption and the mentions of an edit: phones send edited captions without
+// the file. ok is false if the message cannot have a caption.
 func MergeEdit(original, edit []byte) (merged []byte, ok bool) {
 	defer func() {
-		if recover() != nil { // an unreadable edit must not refuse a message
+		if recover() != nil { // a malformed edit must not prevent its message from being stored
 			merged, ok = nil, false
 		}
 	}()
@@ -37,16 +37,16 @@ func MergeEdit(original, edit []byte) (merged []byte, ok bool) {
 	if proto.Unmarshal(original, msg) != nil || proto.Unmarshal(edit, changed) != nil {
 		return nil, false
 	}
-	content, by := unwrap(msg).place, unwrap(changed).msg
-	if !setCaption(content, read(by).text) {
+	content, newContent := unwrap(msg).inner, unwrap(changed).msg
+	if !setCaption(content, read(newContent).text) {
 		return nil, false
 	}
-	mergeMentions(content, contextInfo(by))
+	replaceMentions(content, contextInfo(newContent))
 	merged, err := proto.Marshal(msg)
 	return merged, err == nil
 }
 
-// setCaption reports whether the message is of a kind that has a caption.
+// setCaption sets the caption of a message. It returns false if the message's kind has none.
 func setCaption(msg *waE2E.Message, caption string) bool {
 	switch {
 	case msg.ImageMessage != nil:
@@ -63,8 +63,8 @@ func setCaption(msg *waE2E.Message, caption string) bool {
 	return true
 }
 
-// mergeMentions replaces the mentions. The message's quote stays.
-func mergeMentions(msg *waE2E.Message, by *waE2E.ContextInfo) {
+// replaceMentions replaces the mentions of a message by those of another context. The message's quote stays.
+func replaceMentions(msg *waE2E.Message, by *waE2E.ContextInfo) {
 	context := contextInfo(msg)
 	if context == nil {
 		if len(by.GetMentionedJID()) == 0 && by.GetNonJIDMentions() == 0 {
@@ -83,8 +83,8 @@ func mergeMentions(msg *waE2E.Message, by *waE2E.ContextInfo) {
 	}
 }
 
-// EditedContent returns the new content of an own message. An edited caption goes
-// without the file, which stays.
+// EditedContent returns the content of an edit of an own message. An edit of a caption is sent without the file, which
+// does not change.
 func EditedContent(target bridge.Message, text string) *waE2E.Message {
 	switch target.MessageType {
 	case "imageMessage":
@@ -97,15 +97,15 @@ func EditedContent(target bridge.Message, text string) *waE2E.Message {
 	return &waE2E.Message{Conversation: &text}
 }
 
-// OwnEdit returns an edit by the account. Its content is the caller's text, stored as a text message.
+// OwnEdit returns the update for an edit by the account. The stored content is the caller's text.
 func OwnEdit(pn, chat bridge.JID, e bridge.TextEdit, edited *waE2E.Message, at bridge.Time) bridge.Fact {
 	content := describe(edited, source{sender: pn, fromMe: true}, chat, e.Target.ID, at)
 	content.Content = e.Text
 	return bridge.Edit{Chat: chat, Target: e.Target.ID, Editor: pn, Timestamp: at, New: content}
 }
 
-// partOf returns how an unwrapped message is a part of another one. It returns nil for a message of
-// its own, such as a picture of an album.
+// partOf returns the association of an unwrapped message that is a part of another message. It returns nil for a message
+// of its own, such as a picture of an album.
 func partOf(msg *waE2E.Message) *waE2E.MessageAssociation {
 	part := msg.GetMessageContextInfo().GetMessageAssociation()
 	if _, ok := replaces[part.GetAssociationType()]; !ok {
@@ -114,15 +114,15 @@ func partOf(msg *waE2E.Message) *waE2E.MessageAssociation {
 	return part
 }
 
-// replaces lists the kinds of parts, and whether they replace the message: phones send a small
-// picture or video first and its HD upload later. The video of a motion photo, and a copy in a codec
-// that fewer programs play, change nothing.
+// replaces lists the kinds of parts, and whether a part replaces the message. Phones send a small picture or video first
+// and its HD upload later, which replaces it. The video of a motion photo, and a copy in a codec that fewer programs
+// play, are ignored.
 var replaces = map[waE2E.MessageAssociation_AssociationType]bool{
 	waE2E.MessageAssociation_HD_IMAGE_DUAL_UPLOAD: true, waE2E.MessageAssociation_HD_VIDEO_DUAL_UPLOAD: true,
 	waE2E.MessageAssociation_HEVC_VIDEO_DUAL_UPLOAD: false, waE2E.MessageAssociation_MOTION_PHOTO: false,
 }
 
-// partFacts returns the change that a part makes.
+// partFacts returns the update for a part of a message.
 func partFacts(part *waE2E.MessageAssociation, message bridge.Message, pushName string) []bridge.Fact {
 	if !replaces[part.GetAssociationType()] {
 		return nil
@@ -136,11 +136,11 @@ func partFacts(part *waE2E.MessageAssociation, message bridge.Message, pushName 
 }
 
 const (
-	longestPin = 30 * 24 * time.Hour // that the apps offer; others end then
-	usualPin   = 7 * 24 * time.Hour  // that the apps propose, for a pin that does not say
+	longestPin = 30 * 24 * time.Hour // the longest pin that the apps offer; longer ones are cut to it
+	defaultPin = 7 * 24 * time.Hour  // the apps' default, for a pin without a duration
 )
 
-// pinFacts returns that a message is pinned or no longer is.
+// pinFacts returns the update for a message that was pinned or unpinned.
 func pinFacts(msg *waE2E.Message, s source, chat bridge.JID, at bridge.Time) []bridge.Fact {
 	p := msg.GetPinInChatMessage()
 	pin := bridge.Pin{Chat: chat, Target: ID(p.GetKey().GetID()), By: s.sender, Timestamp: withinSecond(p.GetSenderTimestampMS(), at)}
@@ -177,12 +177,12 @@ func OwnPin(pn, chat bridge.JID, pin *waE2E.Message, at bridge.Time) bridge.Fact
 func pinEnd(seconds uint32, at bridge.Time) bridge.Time {
 	lasts := time.Duration(seconds) * time.Second
 	if seconds == 0 {
-		lasts = usualPin
+		lasts = defaultPin
 	}
 	return bridge.At(at.Add(min(lasts, longestPin)))
 }
 
-// keepFacts returns an update: a disappearing message was kept, or is not kept any more.
+// keepFacts returns the update for a disappearing message that somebody keeps in the chat, or no longer keeps.
 func keepFacts(k *waE2E.KeepInChatMessage, s source, chat bridge.JID, at bridge.Time) []bridge.Fact {
 	kept, undone := k.GetKeepType() == waE2E.KeepType_KEEP_FOR_ALL, k.GetKeepType() == waE2E.KeepType_UNDO_KEEP_FOR_ALL
 	if !kept && !undone {
@@ -191,16 +191,16 @@ func keepFacts(k *waE2E.KeepInChatMessage, s source, chat bridge.JID, at bridge.
 	return []bridge.Fact{bridge.Keep{Chat: chat, Target: ID(k.GetKey().GetID()), By: s.sender, Kept: kept, Timestamp: withinSecond(k.GetTimestampMS(), at)}}
 }
 
-// withinSecond adds the sender's milliseconds to the network's time of a change that
-// anybody may undo, which is in whole seconds: a clock that is wrong, or lies, must not
-// outlast the changes of others a second later.
+// withinSecond returns the network's time of a change, which is in whole seconds, with the milliseconds of the sender's
+// clock. If that clock is in another second, the result is the beginning or end of the network's second: a wrong clock
+// must not make a change win over somebody else's change a second later.
 func withinSecond(ms int64, at bridge.Time) bridge.Time {
-	from := at.Truncate(time.Second)
-	ahead := bridge.Millis(ms).Sub(from)
-	return bridge.At(from.Add(max(0, min(ahead, 999*time.Millisecond))))
+	second := at.Truncate(time.Second)
+	fraction := bridge.Millis(ms).Sub(second)
+	return bridge.At(second.Add(max(0, min(fraction, 999*time.Millisecond))))
 }
 
-// optionFacts returns an option that is added to a poll.
+// optionFacts returns the update for an option that was added to a poll.
 func optionFacts(option *waE2E.PollCreationMessage_Option, s source, chat bridge.JID, poll string, at bridge.Time) []bridge.Fact {
 	return []bridge.Fact{bridge.PollOptionAdded{Chat: chat, Target: ID(poll), By: s.sender, Name: option.GetOptionName(), Timestamp: at}}
 }

@@ -13,7 +13,7 @@ import (
 	"bridged/internal/bridge"
 )
 
-// MarkFacts returns that a chat was marked as read or unread in the list of chats.
+// MarkFacts returns the update for a chat that was marked as read or unread in the list of chats.
 func MarkFacts(e *events.MarkChatAsRead) []bridge.Fact {
 	chat := JID(e.JID)
 	if chat == "" {
@@ -85,7 +85,7 @@ func MutedUntil(muted bool, end int64) bridge.Time {
 	return bridge.At(time.Unix(end, 0))
 }
 
-// StarFacts returns that the account starred a message, or removed the star. own is the account; if it
+// StarFacts returns the update for a message that the account starred, or whose star it removed. own is the account; if it
 // is empty, the star does not wait for its message.
 func StarFacts(e *events.Star, own bridge.JID) []bridge.Fact {
 	chat := JID(e.ChatJID)

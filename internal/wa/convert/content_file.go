@@ -66,7 +66,7 @@ func get[T any](msg proto.Message, name protoreflect.Name) (value T) {
 // SetDirectPath gives the message's file a new place, wherever in the message
 // it is. The URL is the old place's and goes.
 func SetDirectPath(msg *waE2E.Message, path string) {
-	file := read(unwrap(msg).place).file
+	file := read(unwrap(msg).inner).file
 	if file == nil {
 		return
 	}
@@ -77,7 +77,7 @@ func SetDirectPath(msg *waE2E.Message, path string) {
 // Declare declares the message's file, wherever in the message it is, as computers open it ([bridge.DeclaredType]). It
 // fails with [bridge.CodeUnsupportedMedia] if they open no file of its type.
 func Declare(msg *waE2E.Message) error {
-	file := read(unwrap(msg).place).file
+	file := read(unwrap(msg).inner).file
 	if file == nil {
 		return nil
 	}
@@ -90,9 +90,8 @@ func Declare(msg *waE2E.Message) error {
 	return nil
 }
 
-// NewPlace reads the new path of a file that the phone has uploaded again. It refuses a path that
-// could lead to another host.
-func NewPlace(e *events.MediaRetry, key []byte) (string, error) {
+// NewPath returns the path of a file that the phone has uploaded again. It refuses a path that could lead to another host.
+func NewPath(e *events.MediaRetry, key []byte) (string, error) {
 	notice, err := opened(func() (*waMmsRetry.MediaRetryNotification, error) {
 		return whatsmeow.DecryptMediaRetryNotification(e, key)
 	})
@@ -102,7 +101,7 @@ func NewPlace(e *events.MediaRetry, key []byte) (string, error) {
 	case notice.GetResult() != waMmsRetry.MediaRetryNotification_SUCCESS || notice.GetDirectPath() == "":
 		return "", MediaGone(fmt.Errorf("the phone answered %s", notice.GetResult()))
 	case !bridge.IsDirectPath(notice.GetDirectPath()):
-		return "", bridge.Fail(bridge.CodeMediaInvalid, "the phone uploaded the file again, but its answer has no valid place of it")
+		return "", bridge.Fail(bridge.CodeMediaInvalid, "the phone uploaded the file again, but its answer has no valid path")
 	}
 	return notice.GetDirectPath(), nil
 }

@@ -39,7 +39,7 @@ func WithoutQuote(raw []byte) []byte {
 	if proto.Unmarshal(raw, msg) != nil {
 		return raw
 	}
-	context := contextInfo(unwrap(msg).place)
+	context := contextInfo(unwrap(msg).inner)
 	if context.GetQuotedMessage() == nil {
 		return raw
 	}

@@ -48,8 +48,7 @@ func MessageFacts(e *events.Message, own bridge.JID, open opener) []bridge.Fact 
 	return facts
 }
 
-// statusDeletion returns that a status was deleted: no status is stored, but answers to it
-// carry copies.
+// statusDeletion returns the update for a deleted status. Statuses are not stored, but answers to them contain copies.
 func statusDeletion(e *events.Message, own bridge.JID) []bridge.Fact {
 	protocol, chat := unwrap(e.Message).msg.GetProtocolMessage(), JID(e.Info.Chat)
 	if protocol.GetType() != waE2E.ProtocolMessage_REVOKE || protocol.GetKey() == nil || chat == "" {

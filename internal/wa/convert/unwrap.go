@@ -18,8 +18,8 @@ var carriers = map[string]bool{
 
 // unwrapped holds the content of a message without its wrappers.
 type unwrapped struct {
-	msg      *waE2E.Message // with the MessageContextInfo of the innermost layer that has one
-	place    *waE2E.Message // the same, within its wrappers
+	msg      *waE2E.Message // the content, with the MessageContextInfo of the innermost layer that has one; may be a copy
+	inner    *waE2E.Message // the content where it is in the wrapped message, so that it can be changed there
 	viewOnce bool
 }
 
@@ -30,24 +30,24 @@ const maxWrappers = 10
 // (ephemeral, view-once, document with caption, edited, and those to come) and
 // the copy of a message sent from another own device.
 func unwrap(msg *waE2E.Message) unwrapped {
-	u := unwrapped{place: msg}
+	u := unwrapped{inner: msg}
 	outer := msg.GetMessageContextInfo()
 	for range maxWrappers {
-		field := contentField(u.place)
+		field := contentField(u.inner)
 		if field == nil || !isWrapper(field) {
 			break
 		}
-		wrapper := u.place.ProtoReflect().Get(field).Message().Interface().(interface{ GetMessage() *waE2E.Message })
+		wrapper := u.inner.ProtoReflect().Get(field).Message().Interface().(interface{ GetMessage() *waE2E.Message })
 		if wrapper.GetMessage() == nil {
 			break
 		}
 		u.viewOnce = u.viewOnce || strings.HasPrefix(string(field.Name()), "viewOnce")
-		u.place = wrapper.GetMessage()
-		outer = cmp.Or(u.place.MessageContextInfo, outer)
+		u.inner = wrapper.GetMessage()
+		outer = cmp.Or(u.inner.MessageContextInfo, outer)
 	}
-	u.msg = u.place
+	u.msg = u.inner
 	if u.msg.GetMessageContextInfo() != outer {
-		u.msg = proto.Clone(u.place).(*waE2E.Message)
+		u.msg = proto.Clone(u.inner).(*waE2E.Message)
 		u.msg.MessageContextInfo = outer
 	}
 	for _, media := range []interface{ GetViewOnce() bool }{u.msg.GetImageMessage(), u.msg.GetVideoMessage(), u.msg.GetPtvMessage(), u.msg.GetAudioMessage(), u.msg.GetExtendedTextMessage()} {
@@ -73,7 +73,7 @@ func contentField(msg *waE2E.Message) protoreflect.FieldDescriptor {
 // may have set. Content that the library does not know is copied unchanged. It returns nil for a
 // message without content, or with wrappers only.
 func contentAlone(msg *waE2E.Message) *waE2E.Message {
-	content, alone := unwrap(msg).place, new(waE2E.Message)
+	content, alone := unwrap(msg).inner, new(waE2E.Message)
 	inner := content.ProtoReflect()
 	switch field := contentField(content); {
 	case field != nil && isWrapper(field):

@@ -17,11 +17,11 @@ func (a *app) newTranscriber(c config.Config) *transcribe.Transcriber {
 	}
 	return transcribe.New(transcribe.Options{
 		URL: c.Transcriber, Key: c.TranscribeKey, Model: c.TranscribeModel, Language: c.Language, PerMonth: time.Duration(c.TranscribeMinutes) * time.Minute,
-		Store: a.store, OpenFile: a.openSound, UserAgent: userAgent(), Log: a.log,
+		Store: a.store, OpenFile: a.openAudio, UserAgent: userAgent(), Log: a.log,
 	})
 }
 
-func (a *app) openSound(ctx context.Context, m bridge.Message) (multipart.File, int64, error) {
+func (a *app) openAudio(ctx context.Context, m bridge.Message) (multipart.File, int64, error) {
 	file, err := a.files.Open(ctx, m)
 	if err != nil {
 		return nil, 0, err

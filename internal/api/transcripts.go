@@ -86,7 +86,7 @@ func requestTranscript(in *input) (any, error) {
 		}
 		switch length := probe.LengthOf(file, m); {
 		case length > month:
-			return nil, bridge.Invalid("the sound is longer than all the minutes of a month (TRANSCRIBE_MINUTES)")
+			return nil, bridge.Invalid("the audio is longer than all the minutes of a month (TRANSCRIBE_MINUTES)")
 		case length > left:
 			answer.WaitsUntil = new(bridge.At(bridge.NextMonth(in.Store.Clock().Now())))
 		}

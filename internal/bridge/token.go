@@ -47,7 +47,7 @@ type Token struct {
 func (t Token) Allows(scope Scope) bool { return slices.Contains(t.Scopes, scope) }
 
 // Transcribes reports whether the token may have messages transcribed: it reads and sends, or
-// manages. The sound leaves the machine and may cost money.
+// manages. The audio leaves the machine and may cost money.
 func (t Token) Transcribes() bool {
 	return t.Allows(ScopeManage) || t.Allows(ScopeRead) && t.Allows(ScopeSend)
 }

@@ -80,7 +80,7 @@ type Transcription struct {
 	Mode         TranscribeMode `json:"mode"`
 	Waiting      int            `json:"waiting"`      // messages whose transcript is not there yet
 	PutOff       int            `json:"putOff"`       // of Waiting, the ones that wait for the next month because its minutes are used up
-	SecondsUsed  int            `json:"secondsUsed"`  // of sound that was sent to the service this month, in UTC
+	SecondsUsed  int            `json:"secondsUsed"`  // of audio that was sent to the service this month, in UTC
 	SecondsLimit *int           `json:"secondsLimit"` // a month; nil for none
 }
 

@@ -56,7 +56,7 @@ type Config struct {
 	ImportQuota Size `env:"IMPORT_QUOTA" envDefault:"256MiB"`
 	// The time for fetching a file to send.
 	FetchTimeout time.Duration `env:"FETCH_TIMEOUT" envDefault:"60s"`
-	// The path of ffmpeg, which [converts sounds and videos](operations.md#sounds-and-videos), or
+	// The path of ffmpeg, which [converts audio and video](operations.md#audio-and-video), or
 	// `off`; by default the one in the search path.
 	FFmpeg string `env:"FFMPEG"`
 	// `true` fetches the page of a text's first link and sends its preview, unless the text says
@@ -128,7 +128,7 @@ type Config struct {
 	TranscribeModel string `env:"TRANSCRIBE_MODEL"`
 	// The spoken language by its ISO 639 code, such as `de`; by default any.
 	TranscribeLanguage string `env:"TRANSCRIBE_LANGUAGE"`
-	// Minutes of sound a month; 0 is unlimited.
+	// Minutes of audio a month; 0 is unlimited.
 	TranscribeMinutes int `env:"TRANSCRIBE_MINUTES" envDefault:"0"`
 
 	// The endpoint for [agents](agents.md#switch-it-on): `read`, `send` or `off`.

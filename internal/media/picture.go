@@ -199,7 +199,7 @@ func (p *Preparer) TypeOf(f *Received, captioned bool) (bridge.MediaType, error)
 		return bridge.MediaImage, nil
 	case k.IsVideo(), p.opts.Converter != nil && k.isMovingGIF(f.file):
 		return bridge.MediaVideo, nil
-	case k.SoundType() != "":
+	case k.AudioType() != "":
 		return bridge.MediaAudio, nil
 	}
 	return bridge.MediaDocument, nil

@@ -53,7 +53,7 @@ type Request struct {
 	MimeType string           `json:"mimetype"` // empty to find out
 	FileName string           `json:"fileName"`
 	Caption  string           `json:"caption"`
-	PTT      bool             `json:"ptt"` // a voice note, into which other sounds are converted
+	PTT      bool             `json:"ptt"` // a voice note, into which other audio is converted
 	// Convert makes a video of any coding one that the apps play. A file of a format that computers do not
 	// open is converted without it.
 	Convert bool `json:"convert"`

@@ -66,7 +66,7 @@ func decideKind(req Request, result urlguard.Result, file io.ReadSeeker) (kind, 
 	return k, k.declare(req, given, served, actual)
 }
 
-// declare sets the type that a sound or a video is declared as.
+// declare sets the type under which an audio file or a video is sent.
 func (k *kind) declare(req Request, given, served, actual string) error {
 	var isOpened bool
 	if k.mime, isOpened = bridge.DeclaredType(req.Type, actual); !isOpened && !req.PTT {
@@ -161,7 +161,7 @@ func (k kind) contradiction(t bridge.MediaType) error {
 	}
 	hint := "send it as a document"
 	switch {
-	case t == bridge.MediaVideo && k.SoundType() != "":
+	case t == bridge.MediaVideo && k.AudioType() != "":
 		hint = "send it as audio"
 	case t == bridge.MediaAudio && k.IsVideo():
 		hint = "send it as a video"

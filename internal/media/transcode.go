@@ -15,7 +15,7 @@ import (
 	"bridged/internal/urlguard"
 )
 
-// measureTimeout limits measuring a sound that is not converted.
+// measureTimeout limits measuring an audio file that is not converted.
 const measureTimeout = 10 * time.Second
 
 // conversion writes a converted file. The waveform is nil if it makes no voice note.
@@ -97,7 +97,7 @@ func (p *Preparer) conversion(req *Request, result *urlguard.Result, k kind, fil
 	case req.Type == bridge.MediaVideo:
 		return p.intoVideo(k), nil
 	}
-	return p.intoSound(k), nil
+	return p.intoAudio(k), nil
 }
 
 const gifType = "image/gif"
@@ -142,11 +142,11 @@ func (p *Preparer) intoVideo(k kind) conversion {
 	}
 }
 
-// intoSound makes a sound that computers open.
-func (p *Preparer) intoSound(k kind) conversion {
+// intoAudio makes an audio file that computers open.
+func (p *Preparer) intoAudio(k kind) conversion {
 	return func(ctx context.Context, from, to string) ([]byte, error) {
 		for coding, container := range map[string]transcode.Container{probe.CodingAAC: transcode.M4A, probe.CodingOpus: transcode.Ogg} {
-			if k.Movie != nil && k.Movie.IsSoundOf(coding) {
+			if k.Movie != nil && k.Movie.IsAudioOf(coding) {
 				err := p.opts.Converter.Remux(ctx, from, to, container)
 				if bridge.CodeOf(err) != bridge.CodeUnsupportedMedia {
 					return nil, err
@@ -218,7 +218,7 @@ func (p *Preparer) makeThumbnail(ctx context.Context, f *bridge.File) {
 	f.Thumbnail = still
 }
 
-// measureLength measures a sound whose head does not say how long it plays (AAC, AMR), if there is ffmpeg.
+// measureLength measures an audio file whose header does not say how long it plays (AAC, AMR), if there is ffmpeg.
 func (p *Preparer) measureLength(ctx context.Context, f *bridge.File) {
 	if p.opts.Converter == nil {
 		return

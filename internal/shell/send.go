@@ -53,7 +53,7 @@ type Send struct {
 // As is the form in which a file is sent: a [bridge.MediaType], or [AsVoice].
 type As string
 
-// AsVoice sends a sound as a voice note.
+// AsVoice sends an audio file as a voice note.
 const AsVoice As = "voice"
 
 // Forms returns all forms in which a file is sent.

@@ -10,12 +10,12 @@ import (
 
 const (
 	bars = 64 // that the apps draw for a voice note
-	// maxPieces bounds the memory for a sound of any length.
+	// maxPieces bounds the memory for audio of any length.
 	maxPieces   = 4096
 	firstPieces = 40 // samples: 5 ms
 )
 
-// loudness measures a sound that is written to it, in samples of 16 bits.
+// loudness measures audio that is written to it, in samples of 16 bits.
 type loudness struct {
 	pieces []float64 // how loud they are on average
 	per    int       // samples of a piece
@@ -36,7 +36,7 @@ func (l *loudness) Write(p []byte) (int, error) {
 	written := len(p)
 	if l.heard += int64(written); l.isTooLong() {
 		l.stop()
-		return 0, errors.New("the sound is too long")
+		return 0, errors.New("the audio is too long")
 	}
 	if len(l.half) > 0 && len(p) > 0 {
 		l.add([]byte{l.half[0], p[0]})
@@ -68,7 +68,7 @@ func (l *loudness) add(sample []byte) {
 	}
 }
 
-// length returns how long the sound plays.
+// length returns how long the audio plays.
 func (l *loudness) length() time.Duration { return time.Duration(l.heard/2) * time.Second / rate }
 
 func (l *loudness) isEmpty() bool { return len(l.pieces) == 0 && l.n == 0 }

@@ -20,7 +20,7 @@ type state struct{ t *Transcriber }
 
 var (
 	waitingDesc = prometheus.NewDesc("bridged_transcripts_waiting", "Messages whose transcript is not made yet.", nil, nil)
-	usedDesc    = prometheus.NewDesc("bridged_transcribed_seconds", "Sound that was sent to the service this month, in UTC.", nil, nil)
+	usedDesc    = prometheus.NewDesc("bridged_transcribed_seconds", "Audio that was sent to the service this month, in UTC.", nil, nil)
 )
 
 // Describe implements prometheus.Collector.

@@ -146,7 +146,7 @@ func CheckFile(f media.Request, types ...bridge.MediaType) error {
 	case f.PTT && f.Type != bridge.MediaAudio:
 		return bridge.Invalid("ptt is for audio only")
 	case f.Convert && f.Type != bridge.MediaVideo:
-		return bridge.Invalid("convert is for video only: images are converted without, and sounds with ptt")
+		return bridge.Invalid("convert is for video only: images are converted without it, and audio with ptt")
 	case f.GIF && f.Type != bridge.MediaVideo:
 		return bridge.Invalid("gif is for video only: an animated GIF becomes one without it")
 	case f.ViewOnce && f.Type != bridge.MediaImage && f.Type != bridge.MediaVideo && !f.PTT:

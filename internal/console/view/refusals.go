@@ -72,7 +72,7 @@ var refusals = map[bridge.Code][]refusal{
 		{"the message has no stored content", "This message can’t be forwarded.", ""},
 		{"the message has no audio", "There’s no speech to transcribe in this message.", ""},
 		{"view-once messages are not transcribed", "View-once messages aren’t transcribed.", ""},
-		{"the sound is longer than all the minutes", "This is too long to be transcribed.", ""},
+		{"the audio is longer than all the minutes", "This is too long to be transcribed.", ""},
 		{"sendAt must be in the future", "Choose a time in the future.", ""},
 		{"sendAt must be at most a year", "Choose a time within the next year.", ""},
 		{"sendAt must be before this token", "Your access ends before this time. Choose an earlier one.", ""},

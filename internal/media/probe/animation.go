@@ -115,7 +115,7 @@ func ReadWebP(r io.ReadSeeker) (w webp, err error) {
 	return w, nil
 }
 
-// take reads one chunk, and reports whether it is sound.
+// take reads one chunk, and reports whether it is valid.
 func (w *webp) take(name string, payload []byte, chunk int) bool {
 	switch name {
 	case "VP8X":

@@ -8,7 +8,7 @@ import (
 	"io"
 )
 
-// ogg describes an Ogg file with one stream of sound, or several of a kind one after the other
+// ogg describes an Ogg file with one audio stream, or several of a kind one after the other
 // (RFC 3533, section 4: chained).
 type ogg struct {
 	IsOpus  bool  // else it is Vorbis
@@ -33,7 +33,7 @@ type packet struct {
 func (p *packet) start() []byte { return p.head[:min(p.size, len(p.head))] }
 
 var (
-	errNoOgg   = errors.New("not an Ogg stream of sound")
+	errNoOgg   = errors.New("not an Ogg file with an audio stream")
 	errOggPage = errors.New("not an Ogg page")
 )
 

@@ -26,8 +26,8 @@ func FuzzContainer(f *testing.F) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if k.IsVideo() && k.SoundType() != "" {
-				t.Errorf("a video (%s) is a sound (%s)", k.MIMEType, k.SoundType())
+			if k.IsVideo() && k.AudioType() != "" {
+				t.Errorf("a video (%s) is a sound (%s)", k.MIMEType, k.AudioType())
 			}
 		})
 	})

@@ -76,7 +76,7 @@ func (k Kind) TypeAs(t bridge.MediaType) string {
 		}
 		return bridge.UsualType("video/" + minor)
 	case bridge.MediaAudio:
-		return k.SoundType()
+		return k.AudioType()
 	}
 	return ""
 }
@@ -89,9 +89,9 @@ func (k Kind) IsVideo() bool {
 	return k.Ogg == nil && strings.HasPrefix(k.MIMEType, "video/")
 }
 
-// SoundType returns the MIME type of a file as sound, empty for other files. It is empty for a video, whatever
+// AudioType returns the MIME type of an audio file, empty for other files. It is empty for a video, whatever
 // its container is.
-func (k Kind) SoundType() string {
+func (k Kind) AudioType() string {
 	major, minor, _ := strings.Cut(k.MIMEType, "/")
 	switch {
 	case k.IsVideo():
@@ -102,7 +102,7 @@ func (k Kind) SoundType() string {
 		return "audio/ogg; codecs=vorbis"
 	case minor == "ogg":
 		return "audio/ogg; codecs=unknown"
-	case minor == "mp4", minor == "x-m4v", strings.HasPrefix(minor, "3gpp") && k.Movie != nil && k.Movie.IsSoundOf(CodingAAC):
+	case minor == "mp4", minor == "x-m4v", strings.HasPrefix(minor, "3gpp") && k.Movie != nil && k.Movie.IsAudioOf(CodingAAC):
 		return "audio/mp4"
 	case major == "audio", k.Movie != nil:
 		return bridge.UsualType("audio/" + minor)

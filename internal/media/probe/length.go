@@ -90,8 +90,8 @@ func flacSeconds(r io.ReadSeeker) (float64, error) {
 	return float64(packed&(1<<36-1)) / float64(packed>>44), nil
 }
 
-// wavSeconds reads the chunk "fmt " of a RIFF file, which is the first, and takes the rest of the
-// file for sound.
+// wavSeconds returns the length of a RIFF file in seconds. It reads the first chunk, "fmt ", and treats the rest of the
+// file as audio.
 func wavSeconds(r io.ReadSeeker) (float64, error) {
 	var head [32]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {

@@ -32,7 +32,7 @@ type matroskaReader struct {
 	movieReader // for its file, limits and movie
 	duration    float64
 	scale       float64 // nanoseconds
-	kind        uint64  // of the track: 1 for pictures, 2 for sound
+	kind        uint64  // of the track: 1 for video, 2 for audio
 	codec       string
 	profile     byte // of the track's H.264
 }

@@ -13,7 +13,7 @@ type Movie struct {
 	Seconds       float64 // 0 where unknown
 	Width, Height int     // as shown, after rotation
 	HasVideo      bool
-	codings       []string // of pictures and sounds; "" for codecs other than the constants
+	codings       []string // of video and audio; "" for codecs other than the constants
 }
 
 // The codings that need another container at most.
@@ -23,13 +23,13 @@ const (
 	CodingOpus = "Opus" // in Matroska and WebM
 )
 
-// Plays reports whether all apps play the video: H.264 of eight bits, with AAC or without sound.
+// Plays reports whether all apps play the video: H.264 of eight bits, with AAC or without audio.
 func (m *Movie) Plays() bool {
 	return slices.Contains(m.codings, codingH264) && m.hasOnly(codingH264, CodingAAC)
 }
 
-// IsSoundOf reports whether a file is sound of one coding alone.
-func (m *Movie) IsSoundOf(coding string) bool {
+// IsAudioOf reports whether a file has only audio, of one coding.
+func (m *Movie) IsAudioOf(coding string) bool {
 	return !m.HasVideo && len(m.codings) > 0 && m.hasOnly(coding)
 }
 

@@ -25,7 +25,7 @@ func sniffMore(r io.ReadSeeker) (Kind, error) {
 
 // The types of streams in ASF, which holds WMA and WMV (Advanced Systems Format, section 10.4).
 var (
-	asfSound = []byte("\x40\x9e\x69\xf8\x4d\x5b\xcf\x11\xa8\xfd\x00\x80\x5f\x5c\x44\x2b")
+	asfAudio = []byte("\x40\x9e\x69\xf8\x4d\x5b\xcf\x11\xa8\xfd\x00\x80\x5f\x5c\x44\x2b")
 	asfVideo = []byte("\xc0\xef\x19\xbc\x4d\x5b\xcf\x11\xa8\xfd\x00\x80\x5f\x5c\x44\x2b")
 )
 
@@ -39,8 +39,8 @@ func readASF(r io.ReadSeeker) (*Movie, error) {
 		header = header[:min(uint64(len(header)), binary.LittleEndian.Uint64(size))]
 	}
 	m := &Movie{HasVideo: bytes.Contains(header, asfVideo)}
-	if !m.HasVideo && !bytes.Contains(header, asfSound) {
-		return nil, errors.New("no streams of pictures or sound")
+	if !m.HasVideo && !bytes.Contains(header, asfAudio) {
+		return nil, errors.New("no video or audio streams")
 	}
 	return m, nil
 }

@@ -148,7 +148,7 @@ type bench struct {
 	temp     string // everything else; removed at the end
 	program  string // the measured executable
 	stderr   io.Writer
-	progress io.Writer // for progress bars; nil for none
+	progress io.Writer // for progress bars; nil if none
 	stores   map[string]*filledStore
 	report   Report
 }

@@ -28,7 +28,7 @@ const (
 
 // action is a message, a change of one or of a group, a read receipt or a presence.
 type action struct {
-	chat bridge.JID // the caller must be allowed to see it; "" for none
+	chat bridge.JID // the caller must be allowed to see it; "" if none
 	// replay returns the answer of an earlier call with the same key; nil if that call had none,
 	// and do continues it.
 	replay  func(ctx context.Context, earlier bridge.SendKey) (answer any, err error)
@@ -187,7 +187,7 @@ func (s *server) claim(key bridge.SendKey) error {
 // which the apps recognise a repeat, and no row. The data that a repeat needs is stored with its
 // key.
 type keyedRequest struct {
-	chat bridge.JID // the stored chat that it changes; "" for none
+	chat bridge.JID // the stored chat that it changes; "" if none
 	// plan returns the state before the call, for a repeat after an unknown outcome; may be nil.
 	plan func(ctx context.Context) (any, error)
 	// act makes the change and returns the answer. With again it may find the change made.

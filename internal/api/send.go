@@ -16,7 +16,7 @@ import (
 type draft struct {
 	bridge.Outgoing
 
-	quote  reference                                             // the stored message to quote; zero for none
+	quote  reference                                             // the stored message to quote; zero if none
 	lookUp func(context.Context, *draft) (bridge.Content, error) // returns content that the request only refers to; may be nil
 	// file fetches or converts a file, or those of an album, once the account is open; nil if the content has none.
 	file    func(context.Context) (file bridge.Content, cleanup func(), err error)
@@ -24,7 +24,7 @@ type draft struct {
 	about   *changed         // the stored message that it changes; nil for a new message
 	again   *bridge.Message  // stored by an earlier call, and perhaps not sent
 	sendAt  *bridge.Time     // when it is sent; nil for now
-	items   []album.SentItem // in the answer, if it is scheduled; nil for none
+	items   []album.SentItem // in the answer, if it is scheduled; nil if none
 	timeout time.Duration    // as in [action]
 }
 

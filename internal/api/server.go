@@ -111,7 +111,7 @@ type Options struct {
 	Schedule     *schedule.Schedule
 	Importer     *chatimport.Importer
 	Exports      *media.Preparer // receives exported chats
-	// Live has the events that only streams get; nil for none.
+	// Live has the events that only streams get; nil if none.
 	Live *stream.Live
 	// FetchTimeout bounds the fetching of a file, and separately the wait for a slot.
 	FetchTimeout time.Duration
@@ -128,7 +128,7 @@ type Options struct {
 	PublicURL string
 	// BasePath begins the paths of all routes; empty for the root.
 	BasePath string
-	// CORSOrigins lists the origins whose pages may call the API from a browser, "*" for any; nil for none.
+	// CORSOrigins lists the origins whose pages may call the API from a browser, "*" for any; nil if none.
 	CORSOrigins  []string
 	Document     []byte // nil for [Document]
 	WithoutPages bool   // without openapi.yaml and openapi.json, which need no token

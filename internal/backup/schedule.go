@@ -183,7 +183,7 @@ func (s *Schedule) fail(ctx context.Context, night string, now time.Time, err er
 	return err
 }
 
-// time returns when a backup was made, nil for none.
+// time returns when a backup was made, nil if none.
 func (d Dated) time() *bridge.Time {
 	if d.At.IsZero() {
 		return nil

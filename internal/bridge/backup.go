@@ -2,7 +2,7 @@ package bridge
 
 // Backups is the state of the backups that the bridge makes by itself.
 type Backups struct {
-	LastAt    *Time   `json:"lastAt"`    // of the newest complete one; nil for none
+	LastAt    *Time   `json:"lastAt"`    // of the newest complete one; nil if none
 	LastBytes *int64  `json:"lastBytes"` // its size
 	NextAt    Time    `json:"nextAt"`    // when the next one is due, or is tried again
 	FailedAt  *Time   `json:"failedAt"`  // of the last try, if it failed; nil otherwise
@@ -23,5 +23,5 @@ func (f BackupState) Now() *Backups {
 // BackupFailure is a night whose backup could not be made.
 type BackupFailure struct {
 	Error  string `json:"error"`
-	LastAt *Time  `json:"lastAt"` // of the newest complete backup; nil for none
+	LastAt *Time  `json:"lastAt"` // of the newest complete backup; nil if none
 }

@@ -67,7 +67,7 @@ type Message struct {
 	Raw []byte `json:"-"`
 	// WireID is the network's id, if it cannot be used in a path and ID replaces it.
 	WireID     string `json:"-"`
-	Expiration uint32 `json:"-"` // the disappearing-messages timer in seconds; 0 for none
+	Expiration uint32 `json:"-"` // the disappearing-messages timer in seconds; 0 if none
 	// By is the caller that has sent an own message. It is only set when that is stored, and in a client's answer about
 	// this message alone if the caller may see it.
 	By *CalledBy `json:"-"`

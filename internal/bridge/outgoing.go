@@ -27,7 +27,7 @@ type Content interface{ content() }
 type Text struct {
 	Text       string
 	MentionAll bool     // mentions all other members of a group
-	Preview    *Preview // of a URL in the text; nil for none
+	Preview    *Preview // of a URL in the text; nil if none
 }
 
 // Preview is the preview of a page, with a picture.

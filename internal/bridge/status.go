@@ -121,7 +121,7 @@ type Traffic struct {
 // AccountPatch changes what the account shows about itself. Nil fields stay unchanged.
 type AccountPatch struct {
 	Name  *string `json:"name,omitempty"`
-	About *string `json:"about,omitempty"` // empty for none
+	About *string `json:"about,omitempty"` // empty if none
 }
 
 // Fields returns the names of the fields that are set.

@@ -81,7 +81,7 @@ type Transcription struct {
 	Waiting      int            `json:"waiting"`      // messages whose transcript is not there yet
 	PutOff       int            `json:"putOff"`       // of Waiting, the ones that wait for the next month because its minutes are used up
 	SecondsUsed  int            `json:"secondsUsed"`  // of audio that was sent to the service this month, in UTC
-	SecondsLimit *int           `json:"secondsLimit"` // a month; nil for none
+	SecondsLimit *int           `json:"secondsLimit"` // a month; nil if none
 }
 
 // TranscriptRequest is the answer to a request for a transcript.

@@ -154,7 +154,7 @@ type Hook struct {
 	CreatedAt      Time    `json:"createdAt"`
 	UpdatedAt      Time    `json:"updatedAt"`
 
-	Secret  string `json:"-"` // signs posts; empty for none
+	Secret  string `json:"-"` // signs posts; empty if none
 	KeyHash []byte `json:"-"` // the SHA-256 of the key in its address
 	Token   int64  `json:"-"` // that made it; 0 is BRIDGE_TOKEN
 }

@@ -32,7 +32,7 @@ type prefix struct {
 	width     [3]int // in digits
 	sign      string // between the numbers of the date, without spaces
 	dotted    bool   // with spaces between them, and a dot at the end: 24. 2. 13.
-	era       int    // years before the first of an era that is named; 0 for none
+	era       int    // years before the first of an era that is named; 0 if none
 	eraLast   bool   // the era is named after the year, which is then the last number of the date
 	named     bool   // the month has its name, and the date is given day first
 	hour      int

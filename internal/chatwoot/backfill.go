@@ -27,7 +27,7 @@ type Backfill struct {
 	Files        bool         // also the files of messages
 	MaxFile      int64        // bytes
 	Pictures     bool         // of contacts that have none
-	State        string       // a file for the progress; "" for none
+	State        string       // a file for the progress; "" if none
 	DryRun       bool         // only count
 
 	Text func(bridge.Message) string // returns the text of a message

@@ -142,7 +142,7 @@ func (t *thread) conversationsOf(ctx context.Context, of contact) ([]conversatio
 }
 
 // choose returns the conversation that an earlier run used, or else the one that the live connection uses: the
-// last one if the inbox has one for each contact, or the last one that is not resolved. The ID is 0 for none.
+// last one if the inbox has one for each contact, or the last one that is not resolved. The ID is 0 if none.
 func (t *thread) choose(ctx context.Context, all []conversation) (conversation, error) {
 	if id := t.state.conversation(t.chat.JID); id != 0 {
 		switch known, err := t.Chatwoot.conversation(ctx, id); {

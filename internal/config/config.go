@@ -200,13 +200,13 @@ type Config struct {
 	PrivateHooks     []netip.Prefix // permitted for webhooks that are created over the API
 	Level            zerolog.Level
 	PublicURLs       []*url.URL        // with BasePath
-	AllowedOrigins   []string          // of CORS_ORIGINS; nil for none
-	AccountList      []Account         // of ACCOUNTS; nil for none
+	AllowedOrigins   []string          // of CORS_ORIGINS; nil if none
+	AccountList      []Account         // of ACCOUNTS; nil if none
 	OAuthURLs        []*url.URL        // those that OAuth is offered at; nil without OAuth
-	SendChats        []bridge.JID      // that agents may send to; nil for none
+	SendChats        []bridge.JID      // that agents may send to; nil if none
 	Adapters         []string          // compatibility APIs that are served under their prefixes
 	AdapterListeners []AdapterListener // compatibility APIs that are served at the root of an address
-	Transcriber      *url.URL          // base URL of the service; nil for none
+	Transcriber      *url.URL          // base URL of the service; nil if none
 	Language         string            // of voice notes, by its ISO 639 code; "" for any
 	Misspelt         []string          // a sentence for each variable that looks misspelt or is no longer read
 	Warnings         []string          // sentences about values that bridged starts with, with the remedy after a colon

@@ -42,8 +42,8 @@ type Explained struct {
 	IsSet    bool
 	From     string // [FromEnvironment], the name of a file, or [FromDefault]
 	File     string // the name of the _FILE variable that names the value's file
-	Override string // the file that sets this variable, too, but is overridden; "" for none
-	Fault    string // "" for none
+	Override string // the file that sets this variable, too, but is overridden; "" if none
+	Fault    string // "" if none
 }
 
 // Explanation is an explained configuration.

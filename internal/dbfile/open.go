@@ -144,7 +144,7 @@ func unusable(format string, args ...any) *bridge.Error {
 	return bridge.Fail(bridge.CodeStorageUnavailable, format, args...)
 }
 
-// access returns which file or directory of a database this process may not use, nil for none.
+// access returns which file or directory of a database this process may not use, nil if none.
 func (d Database) access(path string) *bridge.Error {
 	if reason := ExplainDir(filepath.Dir(path)); reason != nil {
 		return reason

@@ -37,7 +37,7 @@ type publication struct {
 	publishing context.Context // ends ackTimeout after run's own context
 
 	stream       *stream
-	last         uint64   // sequence of the account's last message, 0 for none
+	last         uint64   // sequence of the account's last message, 0 if none
 	at           Position // published up to here
 	saved        Position // the cursor in the store
 	savedAt      time.Time

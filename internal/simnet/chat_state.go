@@ -82,7 +82,7 @@ func (p *Phone) DeletedForMe(ctx context.Context, chat types.JID, id types.Messa
 
 // Clearing is what the account's devices have removed of a chat.
 type Clearing struct {
-	Until                time.Time // of the last removed message; zero for none
+	Until                time.Time // of the last removed message; zero if none
 	Deleted, KeepStarred bool
 }
 

@@ -30,7 +30,7 @@ func (p *Phone) Watch(ctx context.Context, who *Phone) error {
 	return err
 }
 
-// WaitTyping waits until the phone shows a person's activity in a chat: Typing, Recording or "" for none. Activity ends with the person's
+// WaitTyping waits until the phone shows a person's activity in a chat: Typing, Recording or "" if none. Activity ends with the person's
 // next message, or when they become unavailable. Not simulated: phones also stop showing it after a while.
 func (p *Phone) WaitTyping(ctx context.Context, chat types.JID, who *Phone, want string) error {
 	at := person{who: who.Account}

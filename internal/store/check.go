@@ -14,7 +14,7 @@ import (
 )
 
 // Damage returns the damage that was found since the store was opened, as a
-// [bridge.CodeStorageUnavailable] error that says what to do; nil for none.
+// [bridge.CodeStorageUnavailable] error that says what to do; nil if none.
 func (s *Store) Damage() error {
 	return *cmp.Or(s.damage.Load(), s.unchecked.Load(), new(error))
 }

@@ -30,7 +30,7 @@ type ExportedMessage struct {
 	ReplacesText bool
 	// Reattributes reports whether the stored message is attributed to another person and is to be given to the sender.
 	Reattributes bool
-	// Duplicate is a second stored message that this is, to be removed; 0 for none.
+	// Duplicate is a second stored message that this is, to be removed; 0 if none.
 	Duplicate int64
 }
 

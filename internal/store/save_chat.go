@@ -189,7 +189,7 @@ func (t *writeTx) saveTimer(f bridge.ChatTimer) {
 	}
 }
 
-// millis returns a moment in milliseconds, 0 for none.
+// millis returns a moment in milliseconds, 0 if none.
 func millis(moment bridge.Time) int64 {
 	if moment.IsZero() {
 		return 0

@@ -27,7 +27,7 @@ import (
 // Options configures a [Transcriber].
 type Options struct {
 	URL      *url.URL // base of the service's URLs
-	Key      string   // sent as a bearer token; "" for none
+	Key      string   // sent as a bearer token; "" if none
 	Model    string   // "" for the service's default
 	Language string   // ISO 639 code of the spoken language; "" for any
 	// PerMonth limits the audio that is sent to the service in a month (UTC); 0 means no limit.

@@ -24,7 +24,7 @@ type expiry struct {
 	wake chan struct{} // has an element when a newer version must be looked up
 
 	mu      sync.Mutex
-	at      time.Time // zero for none; guarded by mu
+	at      time.Time // zero if none; guarded by mu
 	version string    // the announcement only applies to it; guarded by mu
 	advice  string    // the result of the last look-up; guarded by mu
 	shown   string    // the sentence shown in the status; guarded by mu

@@ -86,7 +86,7 @@ func (p *loginPause) left(now time.Time) (left time.Duration, sentence string) {
 	return left, sentence + ": trying again at " + bridge.At(p.until).String()
 }
 
-// encode returns the pause in its stored form, "" for none.
+// encode returns the pause in its stored form, "" if none.
 func (p *loginPause) encode() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -23,7 +23,7 @@ const (
 // security holds the last notice of a registration of the account's number.
 type security struct {
 	mu     sync.Mutex
-	notice *bridge.SecurityNotice // nil for none; guarded by mu
+	notice *bridge.SecurityNotice // nil if none; guarded by mu
 }
 
 // set replaces the notice and reports whether it has changed.

@@ -130,7 +130,7 @@ func (c *Caller) hasExpired(now time.Time) bool { return isOver(c.ends(), now) }
 // isOver reports whether the time end has come; nil means never.
 func isOver(end *bridge.Time, now time.Time) bool { return end != nil && !now.Before(end.Time) }
 
-// secretOf returns the bearer token of a request; empty for none.
+// secretOf returns the bearer token of a request; empty if none.
 func secretOf(r *http.Request) string {
 	values := r.Header.Values("Authorization")
 	if len(values) != 1 {

@@ -40,7 +40,7 @@ func (n notice) with(other notice) notice {
 // deprecations lists the deprecated parts of a document.
 type deprecations struct {
 	operations map[string]*deprecated // by method and path
-	link       string                 // the header Link; empty for none
+	link       string                 // the header Link; empty if none
 }
 
 // deprecated lists the deprecated parts of an operation.
@@ -120,7 +120,7 @@ type reader struct {
 	faults     []error
 }
 
-// operation returns the deprecated parts of an operation; nil for none.
+// operation returns the deprecated parts of an operation; nil if none.
 func (r *reader) operation(o *operation, shared []parameter) *deprecated {
 	found := &deprecated{queries: make(map[string]notice), headers: make(map[string]notice)}
 	found.always = r.noticeOf(o.mark, "the operation")

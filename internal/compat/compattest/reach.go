@@ -81,7 +81,7 @@ func (linked) Status() bridge.Status {
 type Try struct {
 	Route, Query, Body string // pattern of the route
 	Path               string // replaces a path with wildcards
-	Type               string // the Content-Type of the body; empty for none
+	Type               string // the Content-Type of the body; empty if none
 	Scope, Also        bridge.Scope
 	Whole              bool // only a token for all chats may call it
 }

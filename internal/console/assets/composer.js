@@ -12,7 +12,7 @@ let editing; // the form of the edited message, with its address and key
 // textField returns the field of the open chat; undefined if nobody can write there.
 export const textField = () => area;
 
-// reply returns the message to answer; undefined for none.
+// reply returns the message to answer; undefined if none.
 export function reply() {
   const id = say.elements.reply.value;
   return id ? { id, sender: find("[data-sender]", say).textContent, text: find("#replying [data-quote]").textContent } : undefined;

@@ -52,7 +52,7 @@ type bubble struct {
 	Joinable         bool // an invitation to a group
 	Transcribable    bool // on request
 	IsLongTranscript bool
-	TranscriptParts  []folding.Part // with searched words marked; nil for none
+	TranscriptParts  []folding.Part // with searched words marked; nil if none
 	Clock            view.Clock
 }
 
@@ -176,7 +176,7 @@ func showsContent(m bridge.Message) bool {
 	return m.Poll == nil && m.Location == nil && len(m.Contacts) == 0 && m.Event == nil && m.DeletedAt == nil
 }
 
-// quoteOf returns the message that another one answers; nil for none.
+// quoteOf returns the message that another one answers; nil if none.
 func quoteOf(chat bridge.JID, m bridge.Message, n names.Names) *quote {
 	q := m.Quoted
 	if q == nil || m.DeletedAt != nil {

@@ -23,14 +23,14 @@ type chatPage struct {
 	Name         string
 	Days         []dayPart
 	Unread       unread
-	Older, Newer string // the addresses of the messages before and after; empty for none
+	Older, Newer string // the addresses of the messages before and after; empty if none
 	At           string // the requested message
 	AsksPhone    bool   // whether to offer to ask the phone for older messages
 	From         bool   // Days starts with a message that the script already has, so older ones exist
 	IsNew        bool   // the chat is not stored yet
 	Composer     composer
 	Bar          pinBar    // the pinned messages
-	Change       *change   // the form of the requested change; nil for none
+	Change       *change   // the form of the requested change; nil if none
 	Waiting      []waiting // the scheduled messages, under the newest message
 	Transcribes  bool      // whether voice notes can be transcribed
 	Curl         string    // the API call that lists the messages

@@ -24,7 +24,7 @@ type galleryPage struct {
 	Tab    galleryTab
 	Tabs   []galleryTab
 	Months []galleryMonth
-	More   string // the address of the next page; empty for none
+	More   string // the address of the next page; empty if none
 	Curl   string
 }
 

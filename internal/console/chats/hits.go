@@ -31,7 +31,7 @@ func FindWithin(req *frame.Request) error {
 	q := bridge.SearchQuery{Q: bridge.Beginning(query.Get("q"), maxWords), Fold: bridge.FoldAccents, Chat: req.Chat, Limit: hitsAtOnce, Cursor: query.Get("cursor")}
 	found := struct {
 		IDs  []string    `json:"ids"`
-		More string      `json:"more"` // the cursor of the next ones; empty for none
+		More string      `json:"more"` // the cursor of the next ones; empty if none
 		Fold bridge.Fold `json:"fold"`
 	}{IDs: []string{}, Fold: q.Fold}
 	for range maxEmptyPages {

@@ -29,7 +29,7 @@ type chatList struct {
 	Unread   int        // number of unread chats that are neither muted nor archived
 	Sends    bool       // whether the visitor may change chats
 	Imports  bool       // whether the visitor may import chats
-	More     string     // the address of the list with more chats; empty for none
+	More     string     // the address of the list with more chats; empty if none
 	Query    string     // the list's filter, for the addresses of its chats
 	From     string     // the address of the list alone
 }

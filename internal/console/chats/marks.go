@@ -27,7 +27,7 @@ type change struct {
 	Has    []string // the ids of its labels
 }
 
-// changeOf returns the requested form; nil for none.
+// changeOf returns the requested form; nil if none.
 func changeOf(req *frame.Request, chat bridge.JID) (*change, error) {
 	for _, kind := range []string{"edit", "delete", "pin", "labels"} {
 		id := req.URL.Query().Get(kind)

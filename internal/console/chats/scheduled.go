@@ -17,7 +17,7 @@ import (
 type scheduledPage struct {
 	Waiting []waiting
 	Sends   bool   // whether the visitor can change them
-	More    string // the address of the next page; empty for none
+	More    string // the address of the next page; empty if none
 	Curl    string
 }
 

@@ -149,7 +149,7 @@ func (p *searchPage) narrow(req *frame.Request, q *bridge.SearchQuery) error {
 	return nil
 }
 
-// day reads a day and adds its chip; nil for none.
+// day reads a day and adds its chip; nil if none.
 func (p *searchPage) day(req *frame.Request, label, text string, last bool, without func(*terms)) *bridge.Time {
 	day, err := req.Clock().ParseDay(text, last)
 	if err != nil {

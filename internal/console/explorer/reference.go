@@ -91,7 +91,7 @@ type operation struct {
 	Answers          []answer
 	Example          string // of an answer
 	Sample           string // of a body
-	Kind             string // of the body; empty for none
+	Kind             string // of the body; empty if none
 	TakesFile        bool   // whether the body is a form with a file
 	Writes           bool   // whether it may change something
 	Curl             string

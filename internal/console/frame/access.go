@@ -60,7 +60,7 @@ func (req *Request) NotifyProblem(p Problem) {
 	req.session.notice.Store(&Notice{Text: p.Text, Details: p.Details, Failed: true})
 }
 
-// TakeNotice returns the sentence for the next page, which no longer shows it; nil for none.
+// TakeNotice returns the sentence for the next page, which no longer shows it; nil if none.
 func (req *Request) TakeNotice() *Notice { return req.session.notice.Swap(nil) }
 
 // Transcribes reports whether the visitor can have voice notes transcribed.

@@ -101,7 +101,7 @@ func cookieName(r *http.Request) string {
 	return "bridged"
 }
 
-// sessionOf returns the session that a request's cookie names, while its token is valid; nil for none. If the
+// sessionOf returns the session that a request's cookie names, while its token is valid; nil if none. If the
 // tokens cannot be read, calls of the API answer that.
 func (site *Site) sessionOf(r *http.Request) *session {
 	cookie, err := r.Cookie(cookieName(r))

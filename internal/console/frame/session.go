@@ -191,7 +191,7 @@ func (s *sessions) oldest(most int, among func(*session) bool) (oldest *session)
 	return oldest
 }
 
-// get returns the session with a secret; nil for none.
+// get returns the session with a secret; nil if none.
 func (s *sessions) get(secret string) *session {
 	id := hashOf(secret)
 	s.mu.Lock()

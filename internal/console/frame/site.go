@@ -31,7 +31,7 @@ type Options struct {
 	MaxFile     int64         // bytes of a sent file
 	PhoneNumber string        // the only account that may pair, in E.164 digits; empty for any
 	PublicURLs  []*url.URL    // the console's addresses at a reverse proxy
-	BasePath    string        // prefix of the console's paths in browsers; empty for none
+	BasePath    string        // prefix of the console's paths in browsers; empty if none
 	Accounts    []Account     // for the switch of accounts, with this one; nil for no switch
 	OAuth       *oauth.Server // grants programs access; nil if it is switched off
 	Settings    []Setting     // for the settings page, without secrets

@@ -61,7 +61,7 @@ type contactsPage struct {
 	Q       string
 	Letters []letter
 	Count   int
-	More    string // the address of the next page; empty for none
+	More    string // the address of the next page; empty if none
 	Curl    string
 }
 

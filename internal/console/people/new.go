@@ -16,8 +16,8 @@ import (
 type newChatPage struct {
 	Q      string
 	People []personRow
-	Invite string // the page of the typed invite link; empty for none
-	Phone  string // the typed number in E.164 digits; empty for none
+	Invite string // the page of the typed invite link; empty if none
+	Phone  string // the typed number in E.164 digits; empty if none
 	Number string // the same in groups
 	Fault  fault
 	Groups bool // whether the visitor may create groups

@@ -25,7 +25,7 @@ func ShowCalls(req *frame.Request) error {
 	}
 	return req.Show("calls", "Calls", struct {
 		Calls []callRow
-		More  string // the address of the next page; empty for none
+		More  string // the address of the next page; empty if none
 		Curl  string
 	}{calls, view.NextPage(view.Root+"/calls", url.Values{}, "cursor", next), req.Curl("GET", "/api/calls", nil)})
 }

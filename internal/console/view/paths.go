@@ -17,7 +17,7 @@ func picturePath(jid bridge.JID) string {
 	return ""
 }
 
-// NextPage returns the address of the page at a cursor; empty for none.
+// NextPage returns the address of the page at a cursor; empty if none.
 func NextPage(path string, query url.Values, parameter string, cursor *string) string {
 	if cursor == nil {
 		return ""

@@ -12,7 +12,7 @@ type State struct {
 	Tone    string // good, busy or bad: its colour
 	Word    string
 	Text    string // its meaning
-	Advice  string // the remedy; empty for none
+	Advice  string // the remedy; empty if none
 	Details string // the API's sentence about the last error, for managers of the account; may be empty
 	Pair    bool   // whether to offer pairing
 	Dial    bool   // whether to offer connecting again

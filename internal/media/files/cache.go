@@ -30,8 +30,8 @@ type CacheOptions struct {
 	MaxFile  int64
 	CDN      *cdn.Client
 	Account  cdn.Account
-	Imported *Imported // files that are on no CDN; nil for none
-	// Thumbnails has the small pictures that were made of files; nil for none.
+	Imported *Imported // files that are on no CDN; nil if none
+	// Thumbnails has the small pictures that were made of files; nil if none.
 	Thumbnails *Thumbnails
 	// HasFile reports whether a message still has its file; nil for always.
 	HasFile func(ctx context.Context, m bridge.Message) (bool, error)

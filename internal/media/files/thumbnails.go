@@ -41,7 +41,7 @@ type ThumbnailsOptions struct {
 	MaxBytes int64
 	// Scale returns a picture as a JPEG whose longer side has at most so many pixels. It limits its own memory and time.
 	Scale func(ctx context.Context, from io.Reader, side int) ([]byte, error)
-	// Embedded returns the thumbnail that the sender has put into a message; nil for none.
+	// Embedded returns the thumbnail that the sender has put into a message; nil if none.
 	Embedded func(raw []byte) []byte
 	Log      zerolog.Logger
 }

@@ -88,7 +88,7 @@ func previewOf(full []byte) []byte {
 	return out.Bytes()
 }
 
-// SetPicture changes a group's picture, nil for none, and notifies the members. The caller holds Mu.
+// SetPicture changes a group's picture, nil if none, and notifies the members. The caller holds Mu.
 func (n *Registry) SetPicture(g *Group, by *people.Account, picture *media.Picture) {
 	g.Picture = picture
 	for _, who := range g.Sorted() {

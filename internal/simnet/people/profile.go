@@ -81,7 +81,7 @@ func (n *Directory) AnswerAbout(a *Account, request []byte) wire.Answer {
 	return wire.Result(Node{Tag: "result", Content: []byte(`{"data":{"xwa2_users_update_text_status":{"result":"SUCCESS"}}}`)})
 }
 
-// ShowPicture sets the account's picture, nil for none, and notifies everybody. The caller holds Directory.Mu.
+// ShowPicture sets the account's picture, nil if none, and notifies everybody. The caller holds Directory.Mu.
 func (n *Directory) ShowPicture(a *Account, shown *media.Picture) {
 	a.Picture = shown
 	name := a.PN()
@@ -105,7 +105,7 @@ func (n *Directory) everyDevice() (all []*Device) {
 // Shown is what an account shows about itself.
 type Shown struct {
 	Name, About string
-	Picture     string // its id, empty for none
+	Picture     string // its id, empty if none
 	Privacy     map[string]string
 }
 

@@ -53,7 +53,7 @@ func (d Details) LabelAt(id string) int64 {
 	return (*d.Labels)[id]
 }
 
-// LabelIDs returns the ids of the labels that the message has, in order; nil for none.
+// LabelIDs returns the ids of the labels that the message has, in order; nil if none.
 func (d Details) LabelIDs() (ids []string) {
 	if d.Labels == nil {
 		return nil
@@ -158,7 +158,7 @@ func (d Details) HasLink(text string) bool {
 	return d.Parts != nil && d.Parts.LinkPreview != nil || bridge.HasAddress(text)
 }
 
-// Shown returns the media of a message; nil for none.
+// Shown returns the media of a message; nil if none.
 func (f *Media) Shown(chat bridge.JID, id string) *bridge.Media {
 	if f == nil {
 		return nil
@@ -199,7 +199,7 @@ func (d *Details) KeepCopy(before Details) {
 	}
 }
 
-// Replaces reports whether a decision counts instead of another; nil for none.
+// Replaces reports whether a decision counts instead of another; nil if none.
 func (k Keep) Replaces(before *Keep) bool {
 	switch {
 	case before == nil:

@@ -20,7 +20,7 @@ type Position = search.Position
 
 func MessageCursor(p Position) *string { return new(sqlite.Cursor(ListMessages, p.Timestamp, p.Seq)) }
 
-// positionAt returns the position that a message's cursor names; nil for none.
+// positionAt returns the position that a message's cursor names; nil if none.
 func (r *Snapshot) positionAt(cursor string) *Position {
 	var at Position
 	if !r.After(ListMessages, cursor, &at.Timestamp, &at.Seq) {

@@ -57,7 +57,7 @@ type Snapshot struct {
 	*sqlite.Conn
 	s *Reader
 
-	limit *limit // of the caller; nil for none
+	limit *limit // of the caller; nil if none
 }
 
 // People returns the directory of people, which may be ahead of the snapshot.

@@ -30,7 +30,7 @@ type Database interface {
 // Options configures [Tables].
 type Options struct {
 	Log        zerolog.Logger
-	Spare      *dbfile.Spare         // space for removing tokens and sessions on a full disk; nil for none
+	Spare      *dbfile.Spare         // space for removing tokens and sessions on a full disk; nil if none
 	Transcribe bridge.TranscribeMode // which voice notes are transcribed
 }
 

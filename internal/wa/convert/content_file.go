@@ -117,7 +117,7 @@ func readAlbum(msg *waE2E.Message) shown {
 	return shown{parts: bridge.Parts{Album: &bridge.Album{Images: int(album.GetExpectedImageCount()), Videos: int(album.GetExpectedVideoCount())}}}
 }
 
-// albumOf returns the id of the album that a message is a part of; nil for none.
+// albumOf returns the id of the album that a message is a part of; nil if none.
 func albumOf(msg *waE2E.Message) *string {
 	part := msg.GetMessageContextInfo().GetMessageAssociation()
 	if part.GetAssociationType() != waE2E.MessageAssociation_MEDIA_ALBUM {

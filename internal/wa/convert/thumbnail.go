@@ -6,7 +6,7 @@ import (
 )
 
 // Thumbnail returns the small picture that the sender has put into an encoded message: of its file, or of the page
-// that its text links to. It returns nil for none, also if the message cannot be read.
+// that its text links to. It returns nil if none, also if the message cannot be read.
 func Thumbnail(raw []byte) []byte {
 	msg := new(waE2E.Message)
 	if err := proto.Unmarshal(raw, msg); err != nil {

@@ -13,7 +13,7 @@ const DirtyKind = "groups"
 // dirt is the network's report that it has lost changes of groups. It is repeated at each login
 // until it is cleared. The mutex of its fetches guards it.
 type dirt struct {
-	reported time.Time // not cleared yet; zero for none
+	reported time.Time // not cleared yet; zero if none
 	asked    time.Time // the report when the list of groups was last requested
 	read     time.Time // the report when the list was last read
 }

@@ -27,7 +27,7 @@ type soakClient struct {
 
 	mu     sync.Mutex
 	base   string      // guarded by mu
-	counts map[int]int // by status, 0 for none; guarded by mu
+	counts map[int]int // by status, 0 if none; guarded by mu
 }
 
 func NewSoakClient(t testing.TB, address string) *soakClient {

@@ -51,9 +51,9 @@ func (b *Browser) Run(script string) {
 // WantInside reports elements that extend beyond a side of the window.
 func (b *Browser) WantInside(what, selector string) {
 	b.T.Helper()
-	outside := Evaluate[[]string](b, fmt.Sprintf(`[...document.querySelectorAll(%s)].filter(one => one.checkVisibility()).filter(one => {
+	outside := Evaluate[[]string](b, fmt.Sprintf(`[...document.querySelectorAll("*")].filter(one => {
 		const box = one.getBoundingClientRect();
-		return box.left < -0.5 || box.right > innerWidth + 0.5;
+		return (box.left < -0.5 || box.right > innerWidth + 0.5) && one.matches(%s) && one.checkVisibility();
 	}).map(one => one.outerHTML.slice(0, 120))`, JsString(selector)))
 	if len(outside) > 0 {
 		b.T.Errorf("%s: outside of the window: %q", what, outside)
@@ -67,12 +67,12 @@ func (b *Browser) WantInside(what, selector string) {
 // smaller than 24 pixels and not within a line of text.
 const unfit = `(() => {
 	const unfit = [], seen = (one) => one.checkVisibility({ opacityProperty: true, visibilityProperty: true }) && !one.closest("svg, pre, code, textarea, option, .vh, .skip");
-	const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+	const range = document.createRange(), texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
 	while (texts.nextNode()) {
 		const text = texts.currentNode;
-		if (!seen(text.parentElement)) continue;
+		range.selectNode(text);
+		if (range.getClientRects().length < 2 || !seen(text.parentElement)) continue; // on one line
 		for (const word of text.data.matchAll(/[\p{L}\p{N}]{2,20}/gu)) {
-			const range = document.createRange();
 			range.setStart(text, word.index);
 			range.setEnd(text, word.index + word[0].length);
 			if (new Set([...range.getClientRects()].map((rect) => Math.round(rect.top))).size > 1) unfit.push(word[0] + " is broken in " + text.parentElement.outerHTML.slice(0, 120));
@@ -80,7 +80,7 @@ const unfit = `(() => {
 	}
 	for (const one of document.querySelectorAll("button, summary, select, a, input:not([type=checkbox], [type=radio], [type=hidden])")) {
 		const box = one.getBoundingClientRect();
-		if (seen(one) && box.width > 1 && getComputedStyle(one).display !== "inline" && (box.width < 24 || box.height < 24)) unfit.push(box.width + " x " + box.height + ": " + one.outerHTML.slice(0, 120));
+		if (box.width > 1 && (box.width < 24 || box.height < 24) && getComputedStyle(one).display !== "inline" && seen(one)) unfit.push(box.width + " x " + box.height + ": " + one.outerHTML.slice(0, 120));
 	}
 	return unfit;
 })()`

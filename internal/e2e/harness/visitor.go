@@ -11,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -124,17 +123,6 @@ func JsString(text string) string {
 		panic(err)
 	}
 	return string(encoded)
-}
-
-// AtBothWidths runs a test on a desk and on a phone.
-func AtBothWidths(t *testing.T, test func(t *testing.T, width int64)) {
-	t.Parallel()
-	for _, width := range []int64{1280, 390} {
-		t.Run(strconv.FormatInt(width, 10), func(t *testing.T) {
-			t.Parallel()
-			test(t, width)
-		})
-	}
 }
 
 // Written writes files, and returns their paths.

@@ -155,7 +155,7 @@ func labelsAreChanged(t *testing.T, v Visited) {
 
 	fill := func(form, name, color string) {
 		t.Helper()
-		v.Fill(form+" [name=name]", name)
+		v.Paste(form+" [name=name]", name)
 		v.ClickOn(form + ` .swatch:has([value="` + color + `"])`)
 		v.ClickOn(form + " button.primary")
 	}

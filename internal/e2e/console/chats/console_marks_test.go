@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/input"
-	"github.com/chromedp/chromedp"
 
 	"bridged/internal/bridge"
 	. "bridged/internal/e2e/harness"
@@ -175,16 +174,16 @@ func clicksWhatChangesMeanwhile(t *testing.T, v Visited) {
 	v.WaitFor(`document.querySelector(".option.own") && document.querySelector("#messages").textContent.includes("👍")`)
 }
 
-// showsAGroupBeforeJoining follows an invite link in a text, and one that is typed.
+// showsAGroupBeforeJoining follows an invite link in a text, and one that is pasted.
 func showsAGroupBeforeJoining(t *testing.T, v Visited) {
 	group := NewGroup(t, v.Ben, simnet.GroupOptions{Subject: "Choir of the old town", Members: []*simnet.Phone{v.Anna}})
 	link := Must(group.Link(Within(t), v.Ben))(t)
 	Say(t, v.Ben, v.Owner.PN(), "Sing with us: "+link)
 	v.WantStored(v.Ben, "Sing with us")
 	v.Open("/console/new")
-	v.Do(chromedp.SendKeys(chromedp.CSS("main input[type=search]"), link))
+	v.Paste("main input[type=search]", link)
 	invite := "/console/invite/" + strings.TrimPrefix(link, bridge.InviteLinkPrefix)
-	v.WaitFor(`document.querySelector("[data-found] .chat-row")?.getAttribute("href") === ` + JsString(invite)) // earlier rows are of a part of the link
+	v.WaitFor(`document.querySelector("[data-found] .chat-row")?.getAttribute("href") === ` + JsString(invite))
 	v.ClickOn("[data-found] .chat-row")
 	v.Arrives(".who-name")
 	v.OpenChat(v.Ben.PN())

@@ -24,17 +24,17 @@ func theMenuOfAMessage(t *testing.T, v Visited) {
 	v.OpenChat(v.Ben.PN())
 	v.WantText("my own")
 	const isInside = `(() => { const box = document.querySelector("#message-menu[open]").getBoundingClientRect(); return box.top >= 0 && box.left >= 0 && box.right <= innerWidth && box.bottom <= innerHeight; })()`
-	for _, text := range []string{"line 0.", "line 29.", "هناك", "my own"} {
-		for _, block := range []string{"start", "center", "end"} {
-			v.Run(inMessage(text, ".msg-menu") + `.scrollIntoView({block: "` + block + `"})`)
-			v.ClickIt(inMessage(text, ".msg-menu"))
-			v.WaitFor(`document.querySelector("#message-menu[open]")`)
-			if !Evaluate[bool](v.Browser, isInside) {
-				t.Errorf("the menu of %q at the %s is outside of the window", text, block)
-			}
-			v.Key(kb.Escape)
-			v.WaitFor(`!document.querySelector("#message-menu").open`)
+	for _, at := range []struct{ text, block string }{
+		{"line 0.", "start"}, {"line 15.", "start"}, {"line 15.", "center"}, {"line 15.", "end"}, {"هناك", "end"}, {"my own", "end"},
+	} {
+		v.Run(inMessage(at.text, ".msg-menu") + `.scrollIntoView({block: "` + at.block + `"})`)
+		v.ClickIt(inMessage(at.text, ".msg-menu"))
+		v.WaitFor(`document.querySelector("#message-menu[open]")`)
+		if !Evaluate[bool](v.Browser, isInside) {
+			t.Errorf("the menu of %q at the %s is outside of the window", at.text, at.block)
 		}
+		v.Key(kb.Escape)
+		v.WaitFor(`!document.querySelector("#message-menu").open`)
 	}
 
 	v.Run(inMessage("line 29.", ".msg-menu") + `.focus()`)

@@ -41,7 +41,6 @@ func TestConsoleChats(t *testing.T) {
 	v.SubtestAtBothSizes(t, "TheSearchBoxFindsAsOneTypes", emptied(theSearchBoxFindsAsOneTypes))
 	v.SubtestAtBothSizes(t, "ARowsMenuChangesTheChat", emptied(aRowsMenuChangesTheChat))
 	v.SubtestAtBothSizes(t, "TheListIsMovedThroughByArrows", emptied(theListIsMovedThroughByArrows))
-	v.SubtestAtBothSizes(t, "ResultsSurviveBack", emptied(resultsSurviveBack))
 	v.Subtest(t, "ChatsByKeyboard", emptied(chatsByKeyboard))
 	v.Subtest(t, "NotifiesWhereAskedFor", emptied(notifiesWhereAskedFor))
 	v.Subtest(t, "MarksChatsAsRead", emptied(marksChatsAsRead))

@@ -28,8 +28,12 @@ func middleOf(b *Browser, selector string) float64 {
 func picturesThatArriveLateMoveNothing(t *testing.T, v Visited) {
 	began := time.Now().Add(-time.Hour)
 	at := func(i int) simnet.SendOption { return simnet.At(began.Add(time.Duration(i) * time.Second)) }
+	pictures := make(map[uint32][]byte) // by their widths
 	picture := func(i int, width, height uint32, declared bool) {
-		file := simnet.Media{Data: demo.Picture(int(width), int(height)), Mimetype: "image/png", Caption: fmt.Sprintf("picture %d", i)}
+		if pictures[width] == nil {
+			pictures[width] = demo.Picture(int(width), int(height))
+		}
+		file := simnet.Media{Data: pictures[width], Mimetype: "image/png", Caption: fmt.Sprintf("picture %d", i)}
 		if declared {
 			file.Width, file.Height = width, height
 		}

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 
 	"bridged/internal/bridge"
@@ -133,6 +134,13 @@ func (b *Browser) WantOnPage(text string) {
 func (b *Browser) Fill(selector, text string) {
 	b.T.Helper()
 	b.Do(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`document.querySelector(%q).value = ""`, selector)), chromedp.SendKeys(chromedp.CSS(selector), text))
+}
+
+// Paste replaces the text of a field at once. Long texts take a tenth of the time of keys.
+func (b *Browser) Paste(selector, text string) {
+	b.T.Helper()
+	b.Do(chromedp.Focus(chromedp.CSS(selector)), Does(fmt.Sprintf(`document.querySelector(%q).value = ""`, selector)))
+	CallBrowser(b, input.InsertText, input.InsertTextParams{Text: text})
 }
 
 // Arrives waits until a page with an element that matches a selector is loaded.

@@ -131,7 +131,7 @@ func confirm(ctx context.Context, w io.Writer, question string) error {
 	}
 	answered := make(chan string, 1)
 	go func() { // a signal ends the program, and reading cannot be interrupted
-		line, _ := bufio.NewReader(os.Stdin).ReadString('\n') // an end without an answer is no
+		line, _ := bufio.NewReader(os.Stdin).ReadString('\n') // the end of the input means no
 		answered <- line
 	}()
 	select {

@@ -35,7 +35,7 @@ func offer[T ~string](flags *pflag.FlagSet, name string, values []T) {
 	}
 }
 
-// completer finds what a shell may offer.
+// completer finds the completions that a shell offers.
 type completer struct{ *environment }
 
 // complete makes the shell complete the arguments and flags of a command and of its subcommands. Their

@@ -58,8 +58,8 @@ func printCheck(w io.Writer, asJSON bool, failed error) error {
 	}{failed == nil, reason}))
 }
 
-// statusReport contains the API's answers about a bridge and its account, as they were received. Those that the
-// token may not see are null.
+// statusReport contains the API's answers about a bridge and its account, as they were received. A field is
+// null if the token may not see it.
 type statusReport struct {
 	Address  string          `json:"address"`
 	Program  string          `json:"program"` // this program's version

@@ -63,8 +63,8 @@ func createGroup(in *input) (any, error) {
 	})
 }
 
-// knownGroups adds the groups that an earlier attempt cannot have created: those that existed, and
-// those of other calls.
+// knownGroups adds the groups that an earlier attempt cannot have created: groups that existed before,
+// and groups that other calls created.
 func (s *server) knownGroups(ctx context.Context, c attempt, group *bridge.NewGroup) error {
 	if !c.again {
 		return nil

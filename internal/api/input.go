@@ -57,8 +57,8 @@ func (q *input) body(v any, form front.JSON) (body []byte) {
 	return body
 }
 
-// How strictly bodies are read. The oldest routes ignore unknown names, and return those that they
-// ignored. The others refuse them, because a misspelt name would be taken for an omitted one.
+// How strictly bodies are read. The oldest routes ignore unknown names and list them in the answer. The
+// others refuse unknown names, because a misspelt field would count as omitted.
 var (
 	lenient  = front.JSON{}
 	strict   = front.JSON{Strict: true}

@@ -6,8 +6,8 @@ import (
 	"reflect"
 )
 
-// GroupChanges says what a group's change was. By made it, and is empty if the network did
-// not say who. A setting that did not change is nil.
+// GroupChanges describes a change of a group. By is the person who made it; it is empty if the
+// network did not say. A setting that did not change is nil.
 type GroupChanges struct {
 	At            Time                   `json:"at,omitzero"` // zero in events that an earlier version logged
 	By            JID                    `json:"by"`

@@ -28,7 +28,7 @@ type AmbiguousDates struct {
 // ImportState is the state of an import.
 type ImportState string
 
-// The states of an import. What a failed or cancelled import has stored stays until the import is undone.
+// The states of an import. Messages that a failed or cancelled import has stored stay until the import is undone.
 const (
 	ImportRunning   ImportState = "running"
 	ImportDone      ImportState = "done"

@@ -57,7 +57,7 @@ var (
 		"number": cutTo(maxNumber), "emoji": cutTo(maxEmoji), "preview": cutTo(MaxPreview), "emails": cutTo(maxName),
 		"label": cutTo(100), // the apps have 30
 		// A part of one of these would lead elsewhere, or mean nothing.
-		"url": wholeOrNone(maxURL), "path": wholeOrNone(maxDirectPath), "payload": wholeOrNone(maxPayload),
+		"url": emptyOver(maxURL), "path": emptyOver(maxDirectPath), "payload": emptyOver(maxPayload),
 		"mimeType": boundMIMEType, "fileName": PlainFileName,
 	}
 	countLimits = map[string]int64{
@@ -75,8 +75,8 @@ var (
 
 func cutTo(most int) func(string) string { return func(s string) string { return cut(s, most) } }
 
-// wholeOrNone returns a limit that empties texts that are longer than most or not UTF-8.
-func wholeOrNone(most int) func(string) string {
+// emptyOver returns a limit that replaces a text by an empty one if it has more than most bytes or is not UTF-8.
+func emptyOver(most int) func(string) string {
 	return func(s string) string {
 		if len(s) > most || !utf8.ValidString(s) {
 			return ""

@@ -14,7 +14,7 @@ type Outgoing struct {
 	Content  Content
 	Quote    *Message // the stored message that is quoted, with Chat and Raw
 	Mentions []JID
-	Unseen   []JID    // those of Mentions that the caller may not see: they are sent as given
+	Unseen   []JID    // the people in Mentions whom the caller may not see; their JIDs are sent as the caller wrote them
 	Key      *SendKey // nil without an Idempotency-Key
 	ID       string   // of a message that was scheduled; empty for a new one
 	By       *CalledBy

@@ -133,8 +133,8 @@ type MessageQuery struct {
 	Cursor string
 }
 
-// SearchQuery asks for a page of a search, newest first, in all chats or, if Only is not nil, in
-// those of Only. Without Q, it needs a chat, a sender or a filter.
+// SearchQuery asks for a page of a search, newest first, in the chats of Only, or in all chats if
+// Only is nil. Without Q, it needs a chat, a sender or a filter.
 type SearchQuery struct {
 	Only   []JID
 	Q      string

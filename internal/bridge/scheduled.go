@@ -24,7 +24,7 @@ const (
 // ScheduledType is the kind of content of a scheduled message.
 type ScheduledType string
 
-// The types of scheduled messages besides those of files.
+// The types of scheduled messages without files.
 const (
 	ScheduledTypeText     ScheduledType = "text"
 	ScheduledTypeLocation ScheduledType = "location"
@@ -53,7 +53,7 @@ type Scheduled struct {
 	Begun     bool // it may have been sent
 	Error     *ScheduledError
 	Draft     ScheduledDraft
-	Token     int64 // that decided last what is sent, and when
+	Token     int64 // the token that created the message or changed it last
 	Tree      int64 // the token tree of that token
 }
 
@@ -189,7 +189,8 @@ func (d ScheduledDraft) Words() string {
 
 func degrees(value float64) string { return strconv.FormatFloat(value, 'f', -1, 64) }
 
-// SetWords replaces the text or the caption, of an album that of its first picture. It fails if the message has none.
+// SetWords replaces the text or the caption; the caption of an album is the first picture's. It fails if the message has
+// neither.
 func (d *ScheduledDraft) SetWords(text string) error {
 	switch {
 	case d.Text != nil:

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Scope is a part of what a token allows.
+// Scope is a permission of a token.
 type Scope string
 
 const (
@@ -52,7 +52,7 @@ func (t Token) Transcribes() bool {
 	return t.Allows(ScopeManage) || t.Allows(ScopeRead) && t.Allows(ScopeSend)
 }
 
-// Entrance is the part of the program through which a caller has come.
+// Entrance is the part of the program that received a call.
 type Entrance string
 
 const (
@@ -80,7 +80,7 @@ type CalledBy struct {
 	Ended   bool   `json:"ended"`
 }
 
-// Through returns the token as a caller that has come through an entrance.
+// Through returns the token as the caller of a call that an entrance received.
 func (t Token) Through(e Entrance) *CalledBy {
 	by := &CalledBy{Token: t.ID, Ancestors: t.Ancestors, Name: t.Name, Entrance: e}
 	if t.ID == 0 {

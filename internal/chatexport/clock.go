@@ -134,10 +134,10 @@ func (s *wordCounts) add(h prefix) {
 	w.on24 = w.on24 || h.hour > 12 || h.hour == 0
 }
 
-// harmless returns the words that are no AM/PM markers, because they are next to times of a clock of
+// ordinary returns the words that are no AM/PM markers, because they are next to times of a clock of
 // 24 hours. If other unknown words are next to more than a quarter of the times, the error is of
 // [bridge.CodeUnknownDates].
-func (s *wordCounts) harmless(times int) (map[string]bool, error) {
+func (s *wordCounts) ordinary(times int) (map[string]bool, error) {
 	found := make(map[string]bool)
 	var open []string
 	without := 0
@@ -157,7 +157,7 @@ func (s *wordCounts) harmless(times int) (map[string]bool, error) {
 
 // warnWord warns that the word next to a message's time is unknown.
 func (r *reader) warnWord(number int) {
-	if r.word != "" && !r.f.harmless[r.word] {
+	if r.word != "" && !r.f.ordinary[r.word] {
 		r.warn(line{number: number, text: r.begin}, "the word next to its time is unknown: the time may be 12 hours off")
 	}
 }

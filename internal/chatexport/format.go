@@ -127,7 +127,7 @@ type format struct {
 	senderCount
 	order    Order
 	calendar calendar
-	harmless map[string]bool // unknown words next to times of a clock of 24 hours
+	ordinary map[string]bool // unknown words next to times of a clock of 24 hours
 	zone     *time.Location
 	now      time.Time
 }
@@ -150,7 +150,7 @@ func (s *detection) format() (format, error) {
 	}
 	f.senderCount = found.senderCount
 	var err error
-	if f.harmless, err = found.words.harmless(found.lines); err != nil {
+	if f.ordinary, err = found.words.ordinary(found.lines); err != nil {
 		return f, err
 	}
 	return f, f.decide(found, s.o.Order)

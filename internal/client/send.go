@@ -235,8 +235,8 @@ type SentAlbum struct {
 	Items []Sent `json:"items"`
 }
 
-// SendAlbum sends an album, and its files while they are read. With a key, a repeated call sends what was
-// not sent; see [Client.Send].
+// SendAlbum sends an album. It reads its files while it sends them. With a key, a repeated call sends only the files
+// that were not sent; see [Client.Send].
 func (c *Client) SendAlbum(ctx context.Context, album Album, key string) (sent SentAlbum, err error) {
 	read := func(resp *http.Response, err error) error {
 		if err != nil {

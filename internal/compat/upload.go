@@ -49,7 +49,7 @@ type incoming struct {
 	declared int64
 	cancel   func()
 	upload   *Upload
-	reserved []*intake.Reservation // for what is not the file
+	reserved []*intake.Reservation // for the rest of the body, without the file
 }
 
 // receive reads a body and stores its file, a part of a form or a member in base64. The rest of the body

@@ -51,7 +51,7 @@ type Explanation struct {
 	Variables []Explained
 	Unknown   []Remark // about variables that bridged does not read
 	Remarks   []Remark // about other variables
-	Faults    Faults   // those of Variables, too; bridged does not start with them
+	Faults    Faults   // all faults, also those in Variables; bridged does not start while there are any
 }
 
 // Remark is a sentence without its subject.

@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// Spare is a file that reserves space on the disk. What must be possible on a full disk, too, such as
+// Spare is a file that reserves space on the disk. An action that must succeed on a full disk, such as
 // revoking a token, releases the space and is tried once more. It is safe for concurrent use.
 type Spare struct {
 	Path string

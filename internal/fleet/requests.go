@@ -224,23 +224,23 @@ func (r *requests) answer(ctx context.Context, e *envelope) (*answer, error) {
 // call passes a request to the router, with the file of its form.
 func (r *requests) call(ctx context.Context, e *envelope) (*answer, error) {
 	if e.File == nil {
-		return r.pass(ctx, e, nil)
+		return r.roundTrip(ctx, e, nil)
 	}
 	file, err := files{r.link}.get(ctx, e.File.Name)
 	if err != nil {
 		return nil, err
 	}
 	defer file.content.Stop()
-	a, err := r.pass(ctx, e, file)
+	a, err := r.roundTrip(ctx, e, file)
 	if failure := file.failure.Load(); failure != nil {
 		return nil, failure // the API would report it as the caller's fault
 	}
 	return a, err
 }
 
-// pass passes a request to the router and reads its answer. A body that is too large for a
+// roundTrip passes a request to the router and reads its answer. A body that is too large for a
 // message is stored as an object.
-func (r *requests) pass(ctx context.Context, e *envelope, file *storedFile) (*answer, error) {
+func (r *requests) roundTrip(ctx context.Context, e *envelope, file *storedFile) (*answer, error) {
 	req, err := e.request(ctx, file)
 	if err != nil {
 		return nil, err

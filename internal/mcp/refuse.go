@@ -12,8 +12,8 @@ import (
 	"bridged/internal/bridge"
 )
 
-// refusalCodes has the statuses of requests that do not reach the protocol, and their codes, as the API
-// answers them. The first code of a status is that of the SDK's own refusalCodes.
+// refusalCodes has the API's codes for the statuses of requests that do not reach the protocol. If the SDK refuses a
+// request, the status's first code is used.
 var refusalCodes = map[int][]bridge.Code{
 	http.StatusBadRequest:            {bridge.CodeInvalid},
 	http.StatusUnauthorized:          {bridge.CodeUnauthorized},

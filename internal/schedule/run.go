@@ -9,11 +9,11 @@ import (
 )
 
 const (
-	// slots limits the messages that are sent at the same time, because a file may take long. Those of a chat
-	// are sent one after the other.
+	// slots limits the messages that are sent at the same time: sending a file may take long. Messages of one
+	// chat are sent one after the other.
 	slots = 4
-	// lookEvery is the longest pause between two looks at the messages: tokens expire, and clocks jump.
-	lookEvery = time.Minute
+	// maxPause is the longest pause between two reads of the messages: tokens expire, and clocks jump.
+	maxPause = time.Minute
 	// readyEvery is the pause between two looks at whether the account is open.
 	readyEvery = time.Second
 	// retryFirst is the pause before a message is tried again. It doubles up to retryMost.
@@ -29,13 +29,13 @@ func (s *Schedule) Run(ctx context.Context, callers Callers) {
 	defer s.workers.Wait()
 	var forgotten time.Time
 	for {
-		pause, err := s.pass(ctx, callers)
+		pause, err := s.sendDue(ctx, callers)
 		if err == nil && time.Since(forgotten) >= forgetEvery {
 			forgotten, err = time.Now(), s.forget(ctx)
 		}
 		if err != nil && ctx.Err() == nil {
 			s.o.Log.Error().Err(err).Msg("cannot read the scheduled messages; trying again")
-			pause = lookEvery
+			pause = maxPause
 		}
 		timer := time.NewTimer(pause)
 		select {
@@ -49,9 +49,9 @@ func (s *Schedule) Run(ctx context.Context, callers Callers) {
 	}
 }
 
-// pass begins to send the messages whose time has come, marks those that are too late, and returns the pause
-// until the next look.
-func (s *Schedule) pass(ctx context.Context, callers Callers) (pause time.Duration, err error) {
+// sendDue begins to send the messages that are due, marks the ones that are too late, and returns the pause until
+// the next call.
+func (s *Schedule) sendDue(ctx context.Context, callers Callers) (pause time.Duration, err error) {
 	if err := s.failEnded(ctx, callers); err != nil {
 		return 0, err
 	}
@@ -60,7 +60,7 @@ func (s *Schedule) pass(ctx context.Context, callers Callers) (pause time.Durati
 	if err != nil {
 		return 0, err
 	}
-	pause = lookEvery
+	pause = maxPause
 	if !next.IsZero() {
 		pause = min(pause, next.Sub(now))
 	}
@@ -95,22 +95,22 @@ func (s *Schedule) begin(ctx context.Context, m bridge.Scheduled, callers Caller
 		return wait
 	}
 	if inProgress >= slots {
-		return lookEvery // the end of each wakes this loop
+		return maxPause // the end of each wakes this loop
 	}
 	done, err := s.hold(m.ID)
 	if err != nil {
-		return lookEvery
+		return maxPause
 	}
 	s.workers.Go(func() {
 		defer s.Wake()
 		defer done()
-		s.leave(ctx, m.ID, callers)
+		s.sendOne(ctx, m.ID, callers)
 	})
-	return lookEvery
+	return maxPause
 }
 
-// leave sends a message whose time has come, and stores the outcome.
-func (s *Schedule) leave(ctx context.Context, id string, callers Callers) {
+// sendOne sends a message that is due, and stores the outcome.
+func (s *Schedule) sendOne(ctx context.Context, id string, callers Callers) {
 	m, err := s.o.Store.ChangeScheduled(ctx, id, func(m *bridge.Scheduled) error {
 		if m.Status != bridge.ScheduledWaiting && m.Status != bridge.ScheduledSending || m.SendAt.After(s.now()) {
 			return errChanged

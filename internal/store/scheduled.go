@@ -30,7 +30,7 @@ func (s *Store) AddScheduled(ctx context.Context, m bridge.Scheduled, fileSize i
 	})
 }
 
-// scheduledUse returns what the scheduled messages except one use of the quota.
+// scheduledUse returns how much of the quota all scheduled messages except one use.
 func scheduledUse(c *sqlite.Conn, tree int64, except string) (use bridge.ScheduledUse) {
 	c.Find(`
 		SELECT count(*), ifnull(sum(bytes), 0), ifnull(sum(token != 0), 0), ifnull(sum(iif(token != 0, bytes, 0)), 0),
@@ -40,7 +40,7 @@ func scheduledUse(c *sqlite.Conn, tree int64, except string) (use bridge.Schedul
 	return use
 }
 
-// ScheduledUse returns what the scheduled messages use of the quota, for a token tree.
+// ScheduledUse returns how much of the quota the scheduled messages use, for a token tree.
 func (s *Store) ScheduledUse(ctx context.Context, tree int64) (use bridge.ScheduledUse, err error) {
 	err = s.view(ctx, func(c *sqlite.Conn) { use = scheduledUse(c, tree, "") })
 	return use, err

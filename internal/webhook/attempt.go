@@ -183,7 +183,7 @@ func (w *worker) hold(until time.Time) {
 func (w *worker) note(a *attempt, got outcome) {
 	now := time.Now()
 	d := a.WebhookDelivery
-	w.enterTry(&d, got, now)
+	w.recordTry(&d, got, now)
 	delete(w.tries, d.ID)
 	if d.Status == bridge.WebhookPending {
 		remembered := tries{last: now, accepted: got.accepted}

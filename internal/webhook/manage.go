@@ -175,7 +175,7 @@ func (d *Dispatcher) Redeliver(ctx context.Context, webhook, delivery int64) (br
 	if got.hasNoPost {
 		return bridge.WebhookDelivery{}, bridge.NotFound("the format of this webhook has no post for event %d", stored.EventID)
 	}
-	enter(&stored, got, d.wall())
+	record(&stored, got, d.wall())
 	if got.failure != "" {
 		abandon(&stored, got.failure)
 	}

@@ -35,9 +35,9 @@ func backOff(failures int, longest time.Duration) time.Duration {
 	return pause*9/10 + rand.N(pause/5)
 }
 
-// enterTry enters the outcome of a post into its delivery, and makes the delivery a dead letter if it
+// recordTry enters the outcome of a post into its delivery, and makes the delivery a dead letter if it
 // was tried for too long.
-func (w *worker) enterTry(d *bridge.WebhookDelivery, got outcome, now time.Time) {
+func (w *worker) recordTry(d *bridge.WebhookDelivery, got outcome, now time.Time) {
 	wall := w.d.wall()
 	// Tried is the sum of the pauses. A pause that began in an earlier process is limited: neither a stop
 	// nor a clock that jumps makes a dead letter.
@@ -47,14 +47,14 @@ func (w *worker) enterTry(d *bridge.WebhookDelivery, got outcome, now time.Time)
 	case d.LastAttemptAt != nil:
 		d.Tried += min(max(wall.Sub(d.LastAttemptAt.Time), 0), longestPause)
 	}
-	enter(d, got, wall)
+	record(d, got, wall)
 	if d.Status == bridge.WebhookPending && d.Tried >= giveUpAfter {
 		abandon(d, got.failure)
 	}
 }
 
-// enter enters the outcome of a post into its delivery. It does not decide about the next try.
-func enter(d *bridge.WebhookDelivery, got outcome, wall time.Time) {
+// record stores the outcome of a post in its delivery. It does not decide about the next try.
+func record(d *bridge.WebhookDelivery, got outcome, wall time.Time) {
 	at := bridge.At(wall)
 	d.Attempts++
 	d.LastAttemptAt = &at

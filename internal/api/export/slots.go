@@ -24,8 +24,8 @@ type Slots struct{ quota *intake.Quota }
 // NewSlots returns slots that are all free.
 func NewSlots() Slots { return Slots{intake.NewQuota(running, maxWait, 0)} }
 
-// Take waits a moment for a slot of a token tree. It returns the context of the export. leave releases the slot. The error is
-// that of ctx, or has [bridge.CodeTooManyConnections].
+// Take waits a moment for a slot of a token tree. It returns the context of the export; the caller must call leave to release the
+// slot. It fails with the error of ctx or with [bridge.CodeTooManyConnections].
 func (s Slots) Take(ctx context.Context, tree int64) (run context.Context, leave func(), err error) {
 	waiting, cancel := context.WithTimeout(ctx, maxWait)
 	defer cancel()

@@ -49,8 +49,8 @@ var (
 	unavailable = refusal{http.StatusServiceUnavailable, codeUnavailable}
 )
 
-// refusals has the refusals of errors; that of other errors is invalid. Clients may repeat a call that is
-// unavailable. Only a wrong key is 401, because some clients then give the account up forever.
+// refusals has Meta's statuses and codes for the API's codes; for all other codes it is invalid. Clients may repeat a
+// call that is unavailable. Only a wrong key is 401, because some clients then give up the account forever.
 var refusals = map[bridge.Code]refusal{
 	bridge.CodeUnauthorized: {http.StatusUnauthorized, codeKey},
 	bridge.CodeForbidden:    {http.StatusForbidden, codePermission}, bridge.CodeSendDisabled: {http.StatusForbidden, codePermission},

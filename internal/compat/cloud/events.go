@@ -9,7 +9,7 @@ import (
 	"bridged/internal/webhook/format"
 )
 
-// field is the field of messages and statuses, echoes that of messages that the account sent.
+// field names posts about received messages and statuses, echoes posts about messages that the account sent.
 const (
 	field  = "messages"
 	echoes = "smb_message_echoes"

@@ -7,8 +7,8 @@ import (
 	"bridged/internal/compat"
 )
 
-// profileRecord is what a person shows about themselves, in Evolution's form. Email, Description and Website
-// are those of a business.
+// profileRecord is what a person shows about themselves, in Evolution's form. Only businesses have Email,
+// Description and Website.
 type profileRecord struct {
 	WUID        bridge.JID `json:"wuid"`
 	Name        string     `json:"name"`
@@ -21,7 +21,8 @@ type profileRecord struct {
 	Website     string     `json:"website,omitempty"`
 }
 
-// setProfile sets what the network says about the person. People who are not stored, and groups, have none.
+// setProfile adds the profile that the network has of a person. It adds nothing for people who are not stored, and for
+// groups.
 func (r *profileRecord) setProfile(c *compat.Call) error {
 	if !r.WUID.IsPerson() {
 		return nil

@@ -152,7 +152,7 @@ func (k messageKey) target() (chat bridge.JID, id string, err error) {
 	return chat, string(k.ID), err
 }
 
-// deliveries has the status of own messages. Those of other people were delivered.
+// deliveries has Evolution's statuses of own messages. Other people's messages are always delivered.
 var deliveries = map[bridge.Delivery]string{
 	bridge.DeliveryPending: "PENDING", bridge.DeliverySent: "SERVER_ACK", bridge.DeliveryDelivered: "DELIVERY_ACK", bridge.DeliveryRead: "READ",
 	bridge.DeliveryPlayed: "PLAYED", bridge.DeliveryFailed: "ERROR",

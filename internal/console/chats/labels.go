@@ -123,8 +123,8 @@ func ChangeLabel(req *frame.Request) error {
 	})
 }
 
-// saveLabel passes what a form changes of a label to save; an empty id is a new label. It refuses the name of another
-// label, because both would look the same.
+// saveLabel calls save with the changes that a form makes to a label; id is empty for a new label. It refuses the name of
+// another label, because both would look the same.
 func saveLabel(req *frame.Request, id, done string, save func(bridge.LabelPatch) error) error {
 	labels, err := changeableLabels(req)
 	if err != nil {

@@ -24,7 +24,7 @@ var (
 	otherModule = regexp.MustCompile(`(?m)^(?:import|export)\b.*`)
 )
 
-// join is a script that is put together from others. Each is a function that returns what it exports, as in
+// join is a script that consists of several modules. Each module becomes a function that returns its exports, as in
 // const $base = (() => {…})();
 type join struct {
 	files    fs.FS

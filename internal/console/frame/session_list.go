@@ -24,7 +24,7 @@ const settingsPath = view.Root + "/settings"
 
 // Sessions returns the sessions that the visitor may end, their own first, then those that were used last.
 func (req *Request) Sessions() (list []OpenSession) {
-	sessions := req.site.reachedBy(req.Context(), req.session)
+	sessions := req.site.endableBy(req.Context(), req.session)
 	req.site.sessions.mu.Lock()
 	defer req.site.sessions.mu.Unlock()
 	for _, one := range sessions {
@@ -46,8 +46,8 @@ func (req *Request) Sessions() (list []OpenSession) {
 	return list
 }
 
-// reachedBy returns the sessions that one may end: those of its token, and with BRIDGE_TOKEN all.
-func (site *Site) reachedBy(ctx context.Context, by *session) (reached []*session) {
+// endableBy returns the sessions that a session may end: the ones of its token, or all if its token is BRIDGE_TOKEN.
+func (site *Site) endableBy(ctx context.Context, by *session) (reached []*session) {
 	site.sessions.mu.Lock()
 	for _, one := range site.sessions.byID {
 		if (by.token.ID == 0 || one.token.ID == by.token.ID) && (one.isOver || one.isFresh(site.now())) {
@@ -64,7 +64,7 @@ var errNotRemoved = Titled(http.StatusServiceUnavailable, "That couldn’t be st
 
 // EndSession ends another session.
 func (site *Site) EndSession(req *Request) error {
-	for _, one := range site.reachedBy(req.Context(), req.session) {
+	for _, one := range site.endableBy(req.Context(), req.session) {
 		if one != req.session && one.number == req.Number {
 			return site.endOthers(req, one)
 		}
@@ -74,7 +74,7 @@ func (site *Site) EndSession(req *Request) error {
 
 // EndOtherSessions ends all sessions that the visitor may end, except for their own.
 func (site *Site) EndOtherSessions(req *Request) error {
-	return site.endOthers(req, slices.DeleteFunc(site.reachedBy(req.Context(), req.session), func(one *session) bool { return one == req.session })...)
+	return site.endOthers(req, slices.DeleteFunc(site.endableBy(req.Context(), req.session), func(one *session) bool { return one == req.session })...)
 }
 
 func (site *Site) endOthers(req *Request, which ...*session) error {

@@ -10,7 +10,7 @@ import (
 	"bridged/internal/bridge"
 )
 
-// refusal is a sentence of the console in place of one of the API's.
+// refusal is the console's sentence for a sentence of the API.
 type refusal struct {
 	like  string // the beginning of the API's sentences, with … for any text; empty for all sentences of the code
 	text  string
@@ -26,7 +26,7 @@ const (
 
 // refusals has the sentences for people of all codes of the API's errors. The last one of a code is for all its sentences.
 var refusals = map[bridge.Code][]refusal{
-	// Who asks, and what they may do.
+	// About the caller and its permissions.
 	bridge.CodeUnauthorized: {{"", "You’ve been logged out. Log in again.", "This will be sent once you log in again."}},
 	bridge.CodeSendDisabled: {{"", "Sending is turned off on this bridge.", ""}},
 	bridge.CodeForbidden: {
@@ -40,7 +40,7 @@ var refusals = map[bridge.Code][]refusal{
 	bridge.CodeSignatureInvalid: {{"", "The signature doesn’t fit this hook’s secret.", ""}},
 	bridge.CodeMethodNotAllowed: {{"", "That can’t be done here.", ""}},
 
-	// What is asked for.
+	// About the request.
 	bridge.CodeInvalid: {
 		{"text must have", "A message can have up to 65,536 characters.", ""},
 		{"caption must have", "A caption can have up to 65,536 characters.", ""},

@@ -103,7 +103,7 @@ func (c *CDN) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	counted := &countingWriter{ResponseWriter: w, status: http.StatusOK}
 	var taken int64
 	defer func() { finish(counted.status, counted.written+taken) }()
-	if !c.suffer(counted, r, fault) {
+	if !c.applyFault(counted, r, fault) {
 		return
 	}
 	switch r.Method {

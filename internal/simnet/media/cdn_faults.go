@@ -48,8 +48,8 @@ func (c *CDN) fault(r *http.Request) CDNFault {
 	return CDNFault{}
 }
 
-// suffer applies a fault up to the body. It reports whether the request goes on.
-func (c *CDN) suffer(w http.ResponseWriter, r *http.Request, fault CDNFault) bool {
+// applyFault applies a fault up to the body. It reports whether the request goes on.
+func (c *CDN) applyFault(w http.ResponseWriter, r *http.Request, fault CDNFault) bool {
 	if fault.Delay > 0 {
 		select {
 		case <-time.After(fault.Delay):

@@ -61,7 +61,7 @@ func (n *Directory) AnswerKeys(d *Device, node *Node, setting bool) wire.Answer 
 		return d.keys.digest(d.Identity)
 	}
 	if wanted, ok := wire.Child(node, "key"); ok {
-		return n.handKeys(wanted)
+		return n.answerKeys(wanted)
 	}
 	if _, ok := wire.Child(node, "count"); ok {
 		count := len(d.keys.oneTime)
@@ -143,8 +143,8 @@ func plainKey(key *Node) Node {
 	return out
 }
 
-// handKeys answers with key bundles and gives every one-time key away only once.
-func (n *Directory) handKeys(wanted *Node) wire.Answer {
+// answerKeys answers with key bundles and gives every one-time key away only once.
+func (n *Directory) answerKeys(wanted *Node) wire.Answer {
 	var users []Node
 	for _, user := range wanted.GetChildren() {
 		jid := wire.JID(&user, "jid")

@@ -162,18 +162,19 @@ func (n *Server) handleChatState(d *people.Device, node *Node) {
 		}
 		for _, a := range g.Sorted() {
 			if a != d.Account {
-				pass(a, Node{Tag: "chatstate", Attrs: attrs{"from": to, "participant": d.Address(g.Form()).ToNonAD()}, Content: node.Content})
+				sendToOnline(a, Node{Tag: "chatstate", Attrs: attrs{"from": to, "participant": d.Address(g.Form()).ToNonAD()}, Content: node.Content})
 			}
 		}
 		return
 	}
 	if a := n.AccountOf(to); a != nil && a != d.Account {
-		pass(a, Node{Tag: "chatstate", Attrs: attrs{"from": d.Account.Address(to.Server, 0)}, Content: node.Content})
+		sendToOnline(a, Node{Tag: "chatstate", Attrs: attrs{"from": d.Account.Address(to.Server, 0)}, Content: node.Content})
 	}
 }
 
-// pass sends a stanza to those devices of an account that are online and are told of typing, without queueing it.
-func pass(a *people.Account, node Node) {
+// sendToOnline sends a stanza to the devices of an account that are online and get typing notifications. It does not
+// queue the stanza.
+func sendToOnline(a *people.Account, node Node) {
 	for _, d := range a.Sorted() {
 		if d.Conn != nil && d.Active && d.SeesTyping() {
 			d.Conn.Send(node)

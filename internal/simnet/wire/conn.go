@@ -237,7 +237,7 @@ func (c *Conn) encode(buffer []byte, batch []outgoing) (frames []byte, last bool
 		buffer = append(buffer, 0, 0, 0)
 		buffer = c.session.seal(buffer, payload)
 		putFrameLength(buffer[start:], len(buffer)-start-socket.FrameLengthSize)
-		if c.spoil() {
+		if c.damagesNext() {
 			buffer[len(buffer)-1] ^= 0xff
 		}
 		if o.hangUp {

@@ -16,8 +16,8 @@ func (c *Conn) CorruptFrames(count int) {
 	c.corrupt += count
 }
 
-// spoil reports whether to damage the next frame.
-func (c *Conn) spoil() bool {
+// damagesNext reports whether to damage the next frame.
+func (c *Conn) damagesNext() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.corrupt == 0 {

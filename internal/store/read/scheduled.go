@@ -96,8 +96,8 @@ func (s *Reader) ScheduledMessage(ctx context.Context, id string) (bridge.Schedu
 	})
 }
 
-// ScheduledBefore returns, without their content, the waiting messages until a time, and those that are being
-// sent. It also returns the time of the next one after it, or the zero time.
+// ScheduledBefore returns the messages that are due until a time or being sent, without their content, and the
+// time of the first message after that; zero if there is none.
 func (s *Reader) ScheduledBefore(ctx context.Context, until bridge.Time) (due []bridge.Scheduled, next bridge.Time, err error) {
 	const waits = "FROM scheduled WHERE status IN ('scheduled', 'sending') AND send_at "
 	scan := func(row *sqlite.Row) (m bridge.Scheduled) {

@@ -211,8 +211,8 @@ func copyTo(ctx context.Context, from, path string) (err error) {
 }
 
 const (
-	// hold is for the scheduled messages: those that the original sends in the meantime must not be sent again
-	// by a restored copy. A caller decides about each.
+	// hold stops the scheduled messages in a backup, so that a restored copy does not send again what the original
+	// has sent since the backup. A caller decides about each.
 	hold = `
 		UPDATE scheduled SET status = 'held', error = json_object('code', 'restored', 'error',
 			'the store was restored from a backup, and the message may have been sent since: look in the chat, then give it a new time, send it now or cancel it')

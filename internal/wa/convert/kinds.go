@@ -30,7 +30,7 @@ type kind struct {
 	fields  string // of waE2E.Message, by spaces
 	read    func(*waE2E.Message) shown
 	forward forwardForm // notForwarded for kinds that bridge.Message.Forwardable refuses
-	content string      // what the text is
+	content string      // describes the text
 	parts   string      // which fields of the API it fills
 	file    string      // which file can be downloaded
 }

@@ -67,10 +67,10 @@ func (l *logger) report(level zerolog.Level, msg string, args []any) {
 		level = zerolog.DebugLevel
 	}
 	l.write(level, msg, args)
-	l.pass(msg, args)
+	l.forward(msg, args)
 }
 
-func (l *logger) pass(format string, args []any) {
+func (l *logger) forward(format string, args []any) {
 	if l.onLog != nil {
 		l.onLog(format, args)
 	}
@@ -88,7 +88,7 @@ func (l *logger) Debugf(msg string, args ...any) {
 	}
 	if !l.silent {
 		l.write(zerolog.TraceLevel, msg, args)
-		l.pass(msg, args)
+		l.forward(msg, args)
 	}
 }
 

@@ -28,7 +28,7 @@ type versionCheck struct {
 // checkVersion compares this program with the first version in a file, or on standard input if it is "-".
 func checkVersion(file string, input io.Reader) (check versionCheck, err error) {
 	if !semver.IsValid("v" + strings.TrimPrefix(version, "v")) {
-		return check, shell.Usage("this bridged is version %s, which is no release, so it cannot be compared", version)
+		return check, shell.Usage("this bridged is version %s, which is not a release, so it cannot be compared", version)
 	}
 	latest, err := latestIn(file, input)
 	if err != nil {

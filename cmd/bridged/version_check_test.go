@@ -31,7 +31,7 @@ func TestVersion_IsComparedWithAFile(t *testing.T) {
 		"no version":            {"1.2.3", "<html>1.2.3</html>", 2, "has no line that begins with a version"},
 		"a longer number":       {"1.2.3", "1.2.3.4", 2, "no line"},
 		"empty":                 {"1.2.3", "", 2, "no line"},
-		"a build of the source": {"dev", "1.2.3", 2, "is version dev, which is no release"},
+		"a build of the source": {"dev", "1.2.3", 2, "is version dev, which is not a release"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			asVersion(t, test.version)

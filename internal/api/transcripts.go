@@ -26,7 +26,7 @@ func (s *server) transcription(ctx context.Context) (*bridge.Transcription, erro
 // mayTranscribe refuses callers that may not request transcripts.
 func mayTranscribe(caller bridge.Token) error {
 	if !caller.Transcribes() {
-		return bridge.Fail(bridge.CodeForbidden, "this token lacks the scopes read and send, or manage, of which transcripts need one or the other")
+		return bridge.Fail(bridge.CodeForbidden, "transcripts need a token with the scopes read and send, or with manage")
 	}
 	return nil
 }

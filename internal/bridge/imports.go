@@ -93,7 +93,7 @@ type ImportQuery struct {
 
 // NoImport returns the error of an import that is not stored.
 func NoImport(id string) *Error {
-	return NotFound("there is no import %s: GET /api/imports lists those that there are, and a dry run is forgotten when the bridge restarts", quoted(id))
+	return NotFound("there is no import %s: GET /api/imports lists the imports, and a dry run is forgotten when the bridge restarts", quoted(id))
 }
 
 // AmbiguousLine is a line of an exported chat that may be interpreted wrongly.

@@ -323,7 +323,7 @@ func (q ScheduledQuota) Admits(use ScheduledUse, token, bytes int64) error {
 
 // NoScheduled returns the error for a message that is not scheduled.
 func NoScheduled(id string) *Error {
-	return NotFound("there is no scheduled message %s: it was sent or cancelled, or it never was one", quoted(id))
+	return NotFound("there is no scheduled message %s: it was sent or cancelled, or never existed", quoted(id))
 }
 
 // StillMentioned returns the people whom a text still mentions as @number.

@@ -61,7 +61,7 @@ func Card(field string, card bridge.ContactCard, id Text) (bridge.ContactCard, e
 	}
 	person, err := Recipient(given)
 	if err != nil || !person.IsPerson() {
-		return card, bridge.Invalid("%s: %q is no phone number", field, bridge.Beginning(given, 50))
+		return card, bridge.Invalid("%s: %q is not a phone number", field, bridge.Beginning(given, 50))
 	}
 	card.Phone = person.User()
 	return card, nil
@@ -134,7 +134,7 @@ func (n *Number) UnmarshalJSON(data []byte) error {
 		value, err = strconv.ParseFloat(strings.TrimSpace(string(text)), 64)
 	}
 	if math.IsNaN(value) || math.IsInf(value, 0) {
-		return fmt.Errorf("%s is no number", bridge.Beginning(string(text), 20))
+		return fmt.Errorf("%s is not a number", bridge.Beginning(string(text), 20))
 	}
 	*n = Number(value)
 	return err

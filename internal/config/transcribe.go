@@ -39,7 +39,7 @@ func (c *Config) checkTranscribe(faults *Faults) {
 		c.Language = base.String()
 	}
 	if c.TranscribeMinutes < 0 || c.TranscribeMinutes > mostMinutes {
-		faults.add("TRANSCRIBE_MINUTES must be 0 to %d, the minutes of a month; 0 is no limit", mostMinutes)
+		faults.add("TRANSCRIBE_MINUTES must be 0 to %d, the minutes of a month; 0 means no limit", mostMinutes)
 	}
 }
 

@@ -37,7 +37,7 @@ func TestConfig_Transcribe(t *testing.T) {
 		"TRANSCRIBE_KEY_FILE=/no/such/file":                                  "TRANSCRIBE_KEY_FILE cannot be read",
 		"TRANSCRIBE_LANGUAGE=german":                                         "TRANSCRIBE_LANGUAGE must be the ISO 639 code of a language, such as de",
 		"TRANSCRIBE_LANGUAGE=jp":                                             "TRANSCRIBE_LANGUAGE must be the ISO 639 code",
-		"TRANSCRIBE_MINUTES=-1":                                              "TRANSCRIBE_MINUTES must be 0 to 44640, the minutes of a month; 0 is no limit",
+		"TRANSCRIBE_MINUTES=-1":                                              "TRANSCRIBE_MINUTES must be 0 to 44640, the minutes of a month; 0 means no limit",
 		"TRANSCRIBE_MINUTES=200000000":                                       "TRANSCRIBE_MINUTES must be 0 to 44640",
 		"TRANSCRIBE_MINUTES=ten":                                             "TRANSCRIBE_MINUTES is not understood: it must be a number",
 		"TRANSCRIBE_MODLE=whisper-1":                                         "TRANSCRIBE_MODEL",

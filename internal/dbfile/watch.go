@@ -82,7 +82,7 @@ func (w *Watch) Check() error {
 		if opened.path != w.dir {
 			what = "a file of the data directory"
 		}
-		return bridge.Fail(bridge.CodeStorageUnavailable, "%s (%s) was removed or replaced while bridged was running, so nothing more is taken: "+
+		return bridge.Fail(bridge.CodeStorageUnavailable, "%s (%s) was removed or replaced while bridged was running, so it receives no more messages: "+
 			"put it back, or restart bridged to go on with what is there now", what, opened.path).Because(err)
 	}
 	return nil

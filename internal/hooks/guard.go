@@ -138,7 +138,7 @@ func (g *guard) pipe(pipe *parse.PipeNode, in scope) {
 		if name, isFunction := cmd.Args[0].(*parse.IdentifierNode); isFunction {
 			g.call(name, given)
 		} else if given > 0 {
-			g.refuse(cmd, "%s is no function", cmd.Args[0])
+			g.refuse(cmd, "%s is not a function", cmd.Args[0])
 		}
 		for i, arg := range cmd.Args {
 			cmd.Args[i] = g.argument(arg, in)

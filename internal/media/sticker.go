@@ -96,7 +96,7 @@ func (p *Preparer) checkSticker(f *bridge.File, file *os.File) error {
 }
 
 func notWhole(cause error) error {
-	return bridge.Fail(bridge.CodeUnsupportedMedia, "the file is no whole WebP picture, so it cannot be shown as a sticker: check it").Because(cause)
+	return bridge.Fail(bridge.CodeUnsupportedMedia, "the file is not a complete WebP picture, so it cannot be shown as a sticker: check it").Because(cause)
 }
 
 // encodeSticker returns a picture as lossless WebP in a transparent square, smaller if need be:

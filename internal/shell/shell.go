@@ -48,7 +48,7 @@ func all[T any](items []T) iter.Seq2[T, error] {
 	}
 }
 
-// list prints at most limit items as JSON or in a table. 0 is no limit. It notes none if there are no items.
+// list prints at most limit items as JSON or in a table. 0 means no limit. It notes none if there are no items.
 func list[T any](s *Shell, items iter.Seq2[T, error], limit int, none string, columns []column, row func(T) []string) error {
 	var rows [][]string
 	printed := 0

@@ -178,7 +178,7 @@ func read(body []byte) (transcript, error) {
 		Language shortText `json:"language"`
 	}
 	if err := json.Unmarshal(body, &answer); err != nil || answer.Text == nil {
-		return transcript{}, &failure{sentence: "the service's answer is no JSON with a text: TRANSCRIBE_URL may be the address of something else", isService: true}
+		return transcript{}, &failure{sentence: "the service's answer is not JSON with a text: TRANSCRIBE_URL may be the address of something else", isService: true}
 	}
 	return transcript{*answer.Text, languageCode(string(answer.Language))}, nil
 }

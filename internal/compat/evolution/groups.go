@@ -74,7 +74,7 @@ func ofGroup(handle func(c *compat.Call, group bridge.JID) (any, error)) compat.
 		}
 		jid, err := compat.Recipient(text)
 		if err == nil && !jid.IsGroup() {
-			err = bridge.Invalid("groupJid: %q is no group", bridge.Beginning(text, 60))
+			err = bridge.Invalid("groupJid: %q is not a group", bridge.Beginning(text, 60))
 		}
 		if err != nil {
 			return nil, err

@@ -57,7 +57,7 @@ func ofGroup(handle func(c *compat.Call, group bridge.JID) (any, error)) compat.
 	return func(c *compat.Call) (any, error) {
 		jid, err := compat.Recipient(c.PathValue("group"))
 		if err == nil && !jid.IsGroup() {
-			err = bridge.Invalid("%q is no group", bridge.Beginning(c.PathValue("group"), 60))
+			err = bridge.Invalid("%q is not a group", bridge.Beginning(c.PathValue("group"), 60))
 		}
 		if err != nil {
 			return nil, err

@@ -1,5 +1,5 @@
-// The states of the accounts in the switch. Each account's own bridge answers, with the session that this
-// browser has there; the browser sends no session to another account's path.
+// Shows the states of the accounts in the account menu. It asks each account's own bridge, with this browser's session
+// there; the browser never sends a session to another account's path.
 import { all, find } from "./base.js";
 
 const box = find("#accounts");

@@ -76,7 +76,7 @@ for (const type of ["pointerup", "pointercancel", "dragend", "blur"]) {
 // released returns a promise that ends when nothing is pressed any more, or undefined.
 export const released = () => pressed;
 
-// isFree reports whether nothing that is visible has the focus. A dialog that is closed keeps it until the next frame.
+// isFree reports whether no visible element has the focus. A dialog that was closed has it until the next frame.
 export const isFree = (focused = document.activeElement) => !focused || focused === document.body || !focused.checkVisibility();
 
 // loadChanges loads a page whose parts replace others. It waits while something is pressed, because a click is lost if
@@ -95,7 +95,7 @@ export async function load(path, signal) {
   return page;
 }
 
-// loadAny fetches a page as a document, also that of a refusal.
+// loadAny fetches a page as a document, even if it is a refusal's page.
 export async function loadAny(path, options) {
   const response = await fetch(path, { headers: { Accept: "text/html" }, ...options });
   if (response.redirected && response.url.startsWith(new URL("../login", location.origin + root).href)) location.reload();

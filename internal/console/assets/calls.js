@@ -18,7 +18,7 @@ if (bar && csrf) {
 
 const shown = new Map(); // notifications by the id of their call
 
-// ring lets other pages renew their bars, and notifies of a new call if wanted says so.
+// ring makes other pages renew their bars, and shows a notification of a new call if wanted returns true.
 export async function ring({ call, chatJid }, wanted) {
   localStorage.setItem(rung, Date.now());
   if (call.state !== "ringing") {

@@ -65,7 +65,7 @@ listeners.push((event) => {
 
 eachChat(() => {
   const pinned = find(".pinned");
-  // A click shows the message, and the next click the next one.
+  // Each click shows the next pinned message.
   pinned?.addEventListener("click", (event) => {
     const link = event.target.closest("[data-pinned]");
     if (!link || !goTo(event, link)) return;

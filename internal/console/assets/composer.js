@@ -103,7 +103,7 @@ async function saveEdit() {
 
 // Actions in the menus of messages
 
-// answer makes a message, or a picture of an album, the one to reply to.
+// answer starts a reply to a message or to a picture of an album.
 export function answer(message) {
   if (!say || !message?.dataset.can?.includes("reply")) return;
   const text = find(".text, figcaption > span[dir]", message)?.firstChild?.textContent || find(".doc strong, .card-part strong, h3", message)?.textContent;
@@ -173,7 +173,7 @@ eachChat(() => {
     say.requestSubmit();
   });
   grow();
-  // The form for sending later begins with the text that was written already.
+  // The form for sending later starts with the text in the composer.
   find("#later").addEventListener("toggle", (event) => {
     const field = find("textarea", event.target);
     if (!event.target.open || editing || field.value || !area.value.trim()) return;

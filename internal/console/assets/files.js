@@ -35,7 +35,7 @@ async function thumbnail(file) {
   }
 }
 
-// isSticker reports whether WebP is sent as a sticker, or moves. Albums have neither.
+// isSticker reports whether a WebP file is sent as a sticker, because it is square or animated. Albums have no stickers.
 async function isSticker(file, picture) {
   if (file.type !== "image/webp") return false;
   const head = new Uint8Array(await file.slice(0, 21).arrayBuffer());
@@ -127,7 +127,7 @@ function count() {
   });
 }
 
-// shareCaption shows one caption in place of those of the files of an album.
+// shareCaption shows one caption for an album instead of one for each file.
 function shareCaption(albums) {
   const box = find(".together", dialog), field = find("[name=together]", box);
   const captions = [...rows.keys()].filter((row) => row.fitsAlbum).map((row) => find("[name=caption]", row));
@@ -143,7 +143,7 @@ function shareCaption(albums) {
   find(".hint", box).textContent = isWhole ? `${numberOf(files)}, sent together as an album.` : `${numberOf(files)}, sent as several messages. An album can have ${mostParts} of them, and ${sizeOf(most)} in all.`;
 }
 
-// option shows an option if it suits the files.
+// option shows or hides an option, depending on the files.
 function option(name, suits) {
   const label = find(`[data-for=${name}]`, dialog);
   label.hidden = !suits;

@@ -34,7 +34,7 @@ async function show(address, body) {
   box.ariaBusy = null;
 }
 
-// take shows a page in the pane. Another state of the visible page leaves the scroll position.
+// take shows a page in the pane. The scroll position stays if it is a new version of the visible page.
 function take(page, address) {
   const content = find("main > .column", page), notice = find("main > div.notice > p", page);
   find(".page-head", content).remove();

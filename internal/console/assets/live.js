@@ -13,7 +13,8 @@ if (csrf && zone && document.body.dataset.zone !== zone && !sessionStorage.getIt
 // Regions
 
 // A region (data-live) is loaded again after one of its events (data-on; "begin" when the page starts to follow the
-// events). With data-of, only the events of that chat count. What has no events is loaded again after some seconds (data-every), while the page is visible.
+// events). With data-of, only the events of that chat count. With data-every, a region without events is loaded again after that many
+// seconds, while the page is visible.
 export const listeners = []; // called with each event
 export const tell = (event) => listeners.forEach((listener) => listener(event));
 
@@ -119,7 +120,7 @@ export function loadLater(part) {
   all("[data-live][data-load]", part).forEach(refresh);
 }
 
-// start begins with the regions in a part of the page that are loaded after some time.
+// start starts the regions in a part of the page: it loads the slow ones, and starts the intervals and the countdowns.
 export function start(part) {
   all("[data-live]", part).forEach(refreshLater);
   loadLater(part);
@@ -190,8 +191,8 @@ follow();
 
 let counting; // the timer of the next second
 
-// countDown shows each second how long something is valid (data-until), and afterwards data-over. It rests while the page
-// has nothing to count.
+// countDown shows, every second, how long something is still valid (data-until), and data-over when it is not. It does
+// nothing while the page has no such element.
 function countDown() {
   clearTimeout(counting);
   const ends = all("[data-until]");

@@ -63,7 +63,7 @@ function showReactions(message) {
   }));
 }
 
-// showFacts lists the details of a message: time, delivery, edits, expiry, and what has sent it.
+// showFacts lists the details of a message: time, delivery, edits, expiry, and which caller has sent it.
 function showFacts(message, by) {
   const facts = all(".meta [title]", message).map((one) => one.title[0].toUpperCase() + one.title.slice(1));
   if (by) facts.push(by);

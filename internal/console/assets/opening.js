@@ -1,4 +1,4 @@
-// Opens a chat of the list in place of the open one. The page, its list and what is being sent stay.
+// Opens a chat of the list without loading the page: the list stays, and messages continue to be sent.
 import { all, find, loadAny, toast, unreached } from "./base.js";
 import { chat, isAbout, put } from "./chat.js";
 import { showOpen } from "./chats.js";
@@ -27,7 +27,8 @@ async function read(url, returns, signal) {
   return find(".chat", (await loadAny(from, { signal })).page);
 }
 
-// open shows the chat with an address. changeAddress makes it that of the page; it is undefined if the visitor went back.
+// open shows the chat with an address. changeAddress sets the address of the page; it is undefined if the visitor went back,
+// because the browser has then set it.
 async function open(address, changeAddress) {
   const url = new URL(address), missed = [];
   const note = (event) => missed.push(event);

@@ -202,7 +202,7 @@ if (visitor) {
   });
 }
 
-// Logging out deletes all stored texts, which the question before it says.
+// Logging out deletes all stored texts. The dialog that confirms it says so.
 const logsOut = (event) => event.target.getAttribute("action") === root + "logout";
 document.addEventListener("submit", (event) => {
   if (!logsOut(event) || !items.size || !event.submitter) return;

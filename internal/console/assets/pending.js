@@ -111,7 +111,7 @@ function twinOf(item, taken) {
   return later.find((one) => !taken.has(one) && (item.files ? item.part === 1 && Boolean(find(".album", one)) === Boolean(item.album) && find("img, [data-sound], .picture, .doc", one) : says(one, item.shown || item.text)));
 }
 
-// plain returns a text without what its formatting and its lists may change.
+// plain returns a text without the characters that formatting and lists may change.
 const plain = (text) => text.replace(/[\s*_~`>.•-]|\d+\./gu, "");
 
 // says reports whether a stored message shows a text.

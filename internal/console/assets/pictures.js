@@ -1,4 +1,4 @@
-// Profile pictures: loads the visible ones, a few at a time, in place of the letters.
+// Profile pictures: loads the visible ones, a few at a time, instead of the letters.
 
 const most = 3; // at a time: browsers open six connections, and links have priority
 const states = new Map(); // by address: "waits", "loads", "shown" or "none"

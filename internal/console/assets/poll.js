@@ -7,7 +7,7 @@ const wanted = new Map();
 
 const optionsOf = (form) => all("[name=option]", form);
 
-// choose checks the options of a poll that the visitor has chosen last.
+// choose checks the options that the visitor has chosen last in a poll.
 function choose(item) {
   const form = find("[data-poll]", item);
   const chosen = form && wanted.get(item.dataset.id)?.chosen;

@@ -123,7 +123,7 @@ func TestCompat_WAHAGroups(t *testing.T) {
 		{"everybody is mentioned", CompatRequest{Method: "POST", Address: s.Address + "/waha/api/sendText", Header: key, Body: `{"chatId":"` + At(made, "JID").(string) + `","text":"Hello @15550100301","mentions":["all"]}`}, 201, nil},
 		{"remove", CompatRequest{Method: "POST", Address: group + "/participants/remove", Header: key, Body: member}, 200, nil},
 		{"leave", CompatRequest{Method: "POST", Address: group + "/leave", Header: key, Body: ""}, 201, nil},
-		{"no group", CompatRequest{Method: "GET", Address: base + "/15550100301@c.us", Header: key, Body: ""}, 400, map[string]any{"message": ".*is no group"}},
+		{"no group", CompatRequest{Method: "GET", Address: base + "/15550100301@c.us", Header: key, Body: ""}, 400, map[string]any{"message": ".*is not a group"}},
 	})
 }
 

@@ -134,9 +134,9 @@ func placeURL(host, directPath string, hash []byte, mms string) (string, error) 
 	switch {
 	case bridge.IsDirectPath(directPath):
 	case mms == "":
-		return "", bridge.Fail(bridge.CodeMediaInvalid, "the network does not say properly where the picture is")
+		return "", bridge.Fail(bridge.CodeMediaInvalid, "the network sent an invalid address of the picture")
 	default:
-		return "", bridge.Fail(bridge.CodeMediaInvalid, "the message does not say properly where its file is: it cannot be downloaded")
+		return "", bridge.Fail(bridge.CodeMediaInvalid, "the address of the message's file is invalid: it cannot be downloaded")
 	}
 	separator := "&"
 	if !strings.Contains(directPath, "?") {

@@ -145,7 +145,7 @@ func pictureIn(answer []byte, at time.Time) (*Picture, error) {
 	}
 	mimeType, sum := mimetype.Detect(answer).String(), sha256.Sum256(answer)
 	if !slices.Contains(pictureTypes, mimeType) {
-		return nil, bridge.Fail(bridge.CodeMediaInvalid, "what the network sent is not a picture").Because(fmt.Errorf("it is %s", mimeType))
+		return nil, bridge.Fail(bridge.CodeMediaInvalid, "the network sent something that is not a picture").Because(fmt.Errorf("it is %s", mimeType))
 	}
 	return &Picture{Reader: bytes.NewReader(answer), MimeType: mimeType, SHA256: sum[:], At: at}, nil
 }

@@ -57,7 +57,7 @@ func (t *Tables) Delivery(ctx context.Context, webhook, id int64) (bridge.Webhoo
 		for row := range c.Rows("SELECT "+deliveryColumns+" FROM deliveries d WHERE d.webhook = ? AND d.id = ?", webhook, id) {
 			return t.scanDelivery(row)
 		}
-		c.Fail(bridge.NotFound("there is no delivery %d of webhook %d; only the last %d that went well are stored", id, webhook, storedDeliveries))
+		c.Fail(bridge.NotFound("there is no delivery %d of webhook %d; of the successful ones only the last %d are stored", id, webhook, storedDeliveries))
 		return d
 	})
 }

@@ -115,12 +115,17 @@ func (t *Tokens) ByID(ctx context.Context, id int64) (*Caller, error) {
 	if err := t.load(ctx); err != nil {
 		return nil, err
 	}
+	return t.valid(id), nil
+}
+
+// valid returns the token with an id, or nil if it was revoked or has expired. The caller holds mu.
+func (t *Tokens) valid(id int64) *Caller {
 	for _, token := range t.callers {
 		if token.ID == id && !isOver(token.ExpiresAt, t.now()) {
-			return token, nil
+			return token
 		}
 	}
-	return nil, nil
+	return nil
 }
 
 // load reads the tokens, once. The caller holds mu.
@@ -184,23 +189,21 @@ func (t *Tokens) Renew(ctx context.Context, id int64, hash [sha256.Size]byte, en
 	if err := t.load(ctx); err != nil {
 		return bridge.Token{}, err
 	}
-	for former, known := range t.callers {
-		if known.ID != id || isOver(known.ExpiresAt, t.now()) {
-			continue
-		}
-		if known.ExpiresAt != nil && ends.After(known.ExpiresAt.Time) {
-			ends = *known.ExpiresAt
-		}
-		if err := save(ends); err != nil {
-			return bridge.Token{}, err
-		}
-		renewed := *known
-		renewed.Hash, renewed.SecretEnds = hash[:], &ends
-		delete(t.callers, former)
-		t.callers[hash] = &renewed
-		return renewed.Token, nil
+	known := t.valid(id)
+	if known == nil {
+		return bridge.Token{}, bridge.NotFound("there is no token %d", id)
 	}
-	return bridge.Token{}, bridge.NotFound("there is no token %d", id)
+	if known.ExpiresAt != nil && ends.After(known.ExpiresAt.Time) {
+		ends = *known.ExpiresAt
+	}
+	if err := save(ends); err != nil {
+		return bridge.Token{}, err
+	}
+	renewed := *known
+	renewed.Hash, renewed.SecretEnds = hash[:], &ends
+	delete(t.callers, [sha256.Size]byte(known.Hash))
+	t.callers[hash] = &renewed
+	return renewed.Token, nil
 }
 
 // admits returns an error if a new token would exceed a quota. The caller holds mu.

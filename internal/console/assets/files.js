@@ -70,8 +70,21 @@ function messages() {
   return all;
 }
 
-// offer adds files to the dialog, and names the ones that cannot be sent.
-export function offer(files) {
+// empty removes everything from the closed dialog.
+function empty() {
+  rows.clear();
+  list.replaceChildren();
+  find("form", dialog).reset();
+  find(".when", dialog).open = false;
+}
+
+// offer adds files to the dialog, and names the ones that cannot be sent. The dialog's files were sent or dropped if it is
+// closed, but its close event may be still to come.
+export function offer(files, asDocuments = false) {
+  if (!dialog.open) {
+    empty();
+    find("[name=as]", dialog).checked = asDocuments;
+  }
   const problems = [];
   for (const file of files) {
     if (!file.size) problems.push(`${file.name} is empty or a folder, and can’t be sent.`);
@@ -214,18 +227,15 @@ eachChat(() => {
     });
   }
   input.addEventListener("change", () => {
-    if (asDocuments && !dialog.open) find("[name=as]", dialog).checked = true;
+    offer([...input.files], asDocuments);
     asDocuments = false;
-    offer([...input.files]);
     input.value = "";
   });
   dialog.addEventListener("click", change);
   find("[name=as]", dialog).addEventListener("change", count);
   dialog.addEventListener("close", () => {
-    rows.clear();
-    list.replaceChildren();
-    find("form", dialog).reset();
-    find(".when", dialog).open = false;
+    if (dialog.open) return; // again, for other files
+    empty();
     toField();
   });
   find("form", dialog).addEventListener("submit", (event) => {

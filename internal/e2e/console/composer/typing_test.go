@@ -11,9 +11,8 @@ import (
 
 // The console shows who types below the name of the chat that is open, until they send: by name in
 // groups. What a stream told is over when it breaks off.
-func TestConsole_ShowsWhoTypes(t *testing.T) {
-	t.Parallel()
-	v := Chatting(t, 1280, "SHOW_TYPING=true")
+func showsWhoTypes(t *testing.T, v Visited) {
+	v.Chats()
 	Eventually(t, func() error {
 		if v.Device.Counters().Available == 0 {
 			return errors.New("the account is not available")
@@ -56,9 +55,8 @@ func TestConsole_ShowsWhoTypes(t *testing.T) {
 	types(v.Ben, false)
 	line("Anna Amsel is typing…")
 	v.WantNoFaults()
-	offline(v.Browser, true)
+	v.Bridge.Kill() // so that the stream tells of no end of typing
 	line("")
-	offline(v.Browser, false)
-	v.Bridge.Stop()
 	v.WaitFor(`!document.querySelector(".rail .state.good").checkVisibility() && document.querySelector(".rail .state.off").checkVisibility()`)
+	forgetFaults(v.Browser)
 }

@@ -24,7 +24,7 @@ func required(c *cobra.Command, flag string) {
 
 // addJSON adds the flag for output that programs read.
 func addJSON(flags *pflag.FlagSet, asJSON *bool) {
-	flags.BoolVar(asJSON, "json", false, "Print JSON, one object a line")
+	flags.BoolVar(asJSON, "json", false, "Print JSON, one object per line")
 }
 
 // addLimit adds the flag that limits a list.

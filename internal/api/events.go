@@ -36,7 +36,7 @@ func listEvents(in *input) (any, error) {
 	if in.err != nil {
 		return nil, in.err
 	}
-	in.memory = in.lists.Answer(in.w, from.Tree, front.AnswerTime)
+	in.memory = in.lists.Answer(in.w, from.Tree, front.AnswerTimeout)
 	page, err := in.log.Poll(in.ctx(), from, in.memory, wait)
 	if err != nil {
 		return nil, err

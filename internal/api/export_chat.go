@@ -32,7 +32,7 @@ func exportChat(in *input) (any, error) {
 	}
 	defer leave()
 	e.Query.Chat, e.Source = e.Chat.JID, exported{in}
-	in.memory = in.lists.Answer(in.w, in.caller().Tree, front.AnswerTime)
+	in.memory = in.lists.Answer(in.w, in.caller().Tree, front.AnswerTimeout)
 	if err := e.Begin(ctx); err != nil {
 		return nil, err
 	}

@@ -66,7 +66,7 @@ func TestGroupPicture_IsASquareJPEG(t *testing.T) {
 		{formOf("picture", square), `"picture" is not a field of this form`, form, 400},
 		{formOf("file", square, "file", square), "more than once", form, 400},
 		{formOf(), "file is required", form, 400},
-		{formOf("file", square)[:80], "broke off", form, 400},
+		{formOf("file", square)[:80], "incomplete", form, 400},
 		{square, "boundary", []string{"Content-Type", "multipart/form-data"}, 400},
 		{strings.Repeat("x", 2<<20), "MEDIA_MAX_BYTES", nil, 413},
 	} {

@@ -70,7 +70,7 @@ func (q *input) reserve() error {
 	if q.onlyKnown(); q.err != nil {
 		return q.err
 	}
-	q.memory = q.lists.Answer(q.w, q.caller().Tree, front.AnswerTime)
+	q.memory = q.lists.Answer(q.w, q.caller().Tree, front.AnswerTimeout)
 	return q.memory.Reserve(q.ctx(), bridge.PageBytes)
 }
 

@@ -27,7 +27,7 @@ func (a *Adapter) answer(w http.ResponseWriter, c *Call, status int, answer any)
 		return a.list(w, c, status, answer)
 	case Stream:
 		begin(w, status)
-		breakOff(c.Request, answer(deadlineWriter{w}))
+		closeUnfinished(c.Request, answer(deadlineWriter{w}))
 	case *http.Response:
 		relay(w, c.Request, answer)
 	default:
@@ -107,11 +107,11 @@ func relay(w http.ResponseWriter, r *http.Request, answer *http.Response) {
 	maps.Copy(w.Header(), answer.Header)
 	w.WriteHeader(answer.StatusCode)
 	_, err := io.Copy(deadlineWriter{w}, answer.Body)
-	breakOff(r, err)
+	closeUnfinished(r, err)
 }
 
-// breakOff closes the connection if an answer failed after it began. It does nothing if err is nil.
-func breakOff(r *http.Request, err error) {
+// closeUnfinished closes the connection if an answer failed after it began. It does nothing if err is nil.
+func closeUnfinished(r *http.Request, err error) {
 	if err != nil {
 		hlog.FromRequest(r).Warn().Str("error", bridge.Redact(err.Error())).Msg("cannot finish an answer; closing the connection")
 		panic(http.ErrAbortHandler)

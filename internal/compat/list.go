@@ -76,14 +76,14 @@ func (c *Call) Reserve(size int64) (release func(), err error) {
 
 // list answers a list. It returns an error only if nothing was written.
 func (a *Adapter) list(w http.ResponseWriter, c *Call, status int, list *List) error {
-	out := &listWriter{w: w, status: status, memory: c.memory.lists.Answer(w, c.Token.Tree, front.AnswerTime)}
+	out := &listWriter{w: w, status: status, memory: c.memory.lists.Answer(w, c.Token.Tree, front.AnswerTimeout)}
 	if err := out.memory.Reserve(c.Context(), list.Bytes); err != nil {
 		return err
 	}
 	defer out.memory.Release()
 	err := out.write(list)
 	if out.hasBegun {
-		breakOff(c.Request, err)
+		closeUnfinished(c.Request, err)
 	}
 	return err
 }

@@ -178,7 +178,7 @@ func (s *Server) checked(next http.Handler) http.Handler {
 			return
 		}
 		ours := w.(*privateWriter)
-		ours.memory = s.answers.Answer(ours.ResponseWriter, c.tree, front.AnswerTime)
+		ours.memory = s.answers.Answer(ours.ResponseWriter, c.tree, front.AnswerTimeout)
 		defer ours.memory.Release()
 		ours.last = r.ContentLength < 0
 		extra[bodyKey], extra[memoryKey] = done, ours.memory

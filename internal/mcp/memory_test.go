@@ -98,7 +98,7 @@ func TestAnswers_HoldMemoryByTokenTree(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := New(Options{Client: client.InProcess(http.NotFoundHandler(), "")})
 		memory := func(tree int64) *front.Memory {
-			return s.answers.Answer(httptest.NewRecorder(), tree, front.AnswerTime)
+			return s.answers.Answer(httptest.NewRecorder(), tree, front.AnswerTimeout)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()

@@ -30,7 +30,7 @@ func (p *Preparer) measureImage(ctx context.Context, f *bridge.File, r io.ReadSe
 	if err != nil {
 		return err
 	}
-	picture, head, err := probe.DecodeWithin(r, probe.DecodingTime)
+	picture, head, err := probe.DecodeWithin(r, probe.DecodingTimeout)
 	f.Width, f.Height = head.Width, head.Height
 	if head.Orientation > 4 { // on its side
 		f.Width, f.Height = f.Height, f.Width
@@ -60,7 +60,7 @@ func (p *Preparer) ScaleFrom(ctx context.Context, from io.Reader, side int) ([]b
 	if err != nil {
 		return nil, err
 	}
-	most := probe.DecodingTime
+	most := probe.DecodingTimeout
 	if deadline, ok := ctx.Deadline(); ok {
 		most = min(most, time.Until(deadline))
 	}
@@ -95,7 +95,7 @@ func (p *Preparer) SquarePicture(ctx context.Context, f *Received) ([]byte, erro
 		return nil, err
 	}
 	square, err := probe.Guarded(f.file, func(r io.ReadSeeker) ([]byte, error) {
-		picture, head, err := probe.DecodeWithin(r, probe.DecodingTime)
+		picture, head, err := probe.DecodeWithin(r, probe.DecodingTimeout)
 		if err != nil {
 			return nil, err
 		}

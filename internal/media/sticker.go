@@ -46,7 +46,7 @@ func (p *Preparer) sticker(ctx context.Context, f *bridge.File, file *os.File, k
 		return p.checkSticker(f, file)
 	}
 	webp, err := probe.Guarded(file, func(r io.ReadSeeker) (webp []byte, err error) {
-		picture, head, err := probe.DecodeWithin(r, probe.DecodingTime)
+		picture, head, err := probe.DecodeWithin(r, probe.DecodingTimeout)
 		if err == nil {
 			webp, f.Width, err = encodeSticker(coarse(picture), head.Orientation)
 		}

@@ -2,7 +2,7 @@
 // and messages, search, send, and follow events.
 //
 // It is a client of the API with the caller's token. It prints tables or lines with local times that fit the
-// terminal, or the API's JSON, one object a line. Names and texts come from other people, so their control
+// terminal, or the API's JSON, one object per line. Names and texts come from other people, so their control
 // characters are escaped ([Printable]).
 package shell
 
@@ -25,7 +25,7 @@ type Shell struct {
 	Notes io.Writer        // for remarks
 	Width int              // columns of the terminal; 0 if Out is not a terminal
 	Color bool             // whether names and times may be highlighted
-	JSON  bool             // prints one object a line, for programs
+	JSON  bool             // prints one object per line, for programs
 	Now   func() time.Time // in the caller's time zone
 }
 

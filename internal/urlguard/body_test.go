@@ -164,7 +164,7 @@ func TestFetch_RefusesBrokenFiles(t *testing.T) {
 	garbled := append(bytes.Clone(whole[:10]), bytes.Repeat([]byte{0xff}, 50)...)
 	for reason, bodies := range map[string][][]byte{
 		"the compressed file is damaged": {flipped, garbled, []byte("this is not compressed at all")},
-		"the file broke off":             {whole[:len(whole)-4], whole[:len(whole)/2], whole[:5]},
+		"the file is incomplete":         {whole[:len(whole)-4], whole[:len(whole)/2], whole[:5]},
 	} {
 		for _, body := range bodies {
 			_, _, err := fetch(t, newGuard(Options{}), encoded(t, "gzip", body), 1<<20)
@@ -177,7 +177,7 @@ func TestFetch_RefusesBrokenFiles(t *testing.T) {
 		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nshort\r\n",
 	} {
 		_, _, err := fetch(t, newGuard(Options{}), serveRaw(t, answer), 1000)
-		wantRefusal(t, err, "the file broke off")
+		wantRefusal(t, err, "the file is incomplete")
 	}
 	for _, answer := range []string{"", "SSH-2.0-OpenSSH_9.2\r\n", "HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\n", "HTTP/1.1 200 OK\r\nbad header\r\n\r\n"} {
 		_, _, err := fetch(t, newGuard(Options{}), serveRaw(t, answer), 1000)

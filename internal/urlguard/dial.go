@@ -101,9 +101,9 @@ func (d *dialer) lookUp(ctx context.Context, name string) ([]netip.Addr, error) 
 	missing, ok := errors.AsType[*net.DNSError](err)
 	switch {
 	case ok && missing.IsNotFound:
-		return nil, broke(err, "the host does not exist")
+		return nil, networkError(err, "the host does not exist")
 	case err != nil:
-		return nil, broke(err, "the host's name could not be looked up")
+		return nil, networkError(err, "the host's name could not be looked up")
 	case len(addrs) == 0:
 		return nil, refuse("the host has no address")
 	}
@@ -141,7 +141,7 @@ func (d *dialer) connect(ctx context.Context, addrs []netip.Addr, port uint16) (
 		}
 		failures = append(failures, err)
 	}
-	return nil, broke(errors.Join(failures...), "the server could not be reached")
+	return nil, networkError(errors.Join(failures...), "the server could not be reached")
 }
 
 // registries contains the special ranges of the IANA registries, and of IPv6 everything but

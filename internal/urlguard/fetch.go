@@ -162,9 +162,9 @@ func transportError(err error) error {
 	case ok:
 		return known
 	case is[*tls.CertificateVerificationError](err):
-		return broke(err, "the server's certificate is not valid")
+		return networkError(err, "the server's certificate is not valid")
 	}
-	return broke(err, "the server gave no proper answer")
+	return networkError(err, "the server gave no proper answer")
 }
 
 // explain attributes an error to the URL, the caller or the time-out. Refusals are returned
@@ -176,7 +176,7 @@ func (g *Guard) explain(caller, fetch context.Context, err error) error {
 	case caller.Err() != nil:
 		return stopped(caller)
 	case fetch.Err() != nil:
-		return broke(err, "no complete answer within %g seconds", g.opts.Timeout.Seconds())
+		return networkError(err, "no complete answer within %g seconds", g.opts.Timeout.Seconds())
 	}
 	return err
 }
@@ -246,7 +246,7 @@ func readError(err error, limit int64) error {
 	case is[*http.MaxBytesError](err):
 		return errTooLarge(limit)
 	case errors.Is(err, gzip.ErrHeader), errors.Is(err, gzip.ErrChecksum), is[flate.CorruptInputError](err):
-		return broke(err, "the compressed file is damaged")
+		return networkError(err, "the compressed file is damaged")
 	}
-	return broke(err, "the file broke off before its end")
+	return networkError(err, "the file is incomplete: the connection ended early")
 }

@@ -92,8 +92,8 @@ func refuse(format string, args ...any) error {
 	return &Error{Reason: fmt.Sprintf(format, args...)}
 }
 
-// broke returns the error for a failure of the network or the server.
-func broke(cause error, format string, args ...any) error {
+// networkError returns the error for a failure of the network or the server.
+func networkError(cause error, format string, args ...any) error {
 	return &Error{Reason: fmt.Sprintf(format, args...), cause: cause}
 }
 

@@ -80,7 +80,7 @@ func (w *writer) refusal(size int64) error {
 	return bridge.Fail(bridge.CodeStorageUnavailable, "the stored file could not be read")
 }
 
-// pieceSize is how many bytes a caller must read within [front.AnswerTime].
+// pieceSize is how many bytes a caller must read within [front.AnswerTimeout].
 const pieceSize = 256 << 10
 
 func (w *writer) WriteHeader(status int) {

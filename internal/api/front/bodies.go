@@ -24,7 +24,7 @@ func NewBodies() Bodies { return Bodies{intake.NewBodies()} }
 // ReadBody reads a body of at most 1 MiB, which counts for the token tree until done is called. done
 // may be called more than once.
 func (b Bodies) ReadBody(w http.ResponseWriter, r *http.Request, tree int64) (body []byte, done func(), err error) {
-	body, done, err = b.ReadRequest(w, r, tree, intake.MaxBody, BodyTime)
+	body, done, err = b.ReadRequest(w, r, tree, intake.MaxBody, BodyTimeout)
 	if err != nil {
 		w.Header().Set("Connection", "close") // the rest is not read
 		return nil, nil, BodyFault(r.Context(), err)
@@ -68,11 +68,11 @@ func BodyFault(ctx context.Context, err error) error {
 			Msg: "the body arrived too slowly while others waited: send it again without pauses",
 		}
 	case errors.Is(err, os.ErrDeadlineExceeded): // before ctx, which is cancelled too
-		return bridge.Invalid("the body did not arrive in time: send it within %.0f seconds", BodyTime.Seconds()).Because(err)
+		return bridge.Invalid("the body did not arrive in time: send it within %.0f seconds", BodyTimeout.Seconds()).Because(err)
 	case ctx.Err() != nil:
 		return ctx.Err()
 	}
-	return bridge.Invalid("the body broke off; send all of it").Because(err)
+	return bridge.Invalid("the body is incomplete: send all of it").Because(err)
 }
 
 // checkContentType refuses types other than JSON. A missing one passes.
@@ -106,7 +106,7 @@ type chunks struct {
 
 func (p *chunks) Read(b []byte) (int, error) {
 	if now := time.Now(); now.After(p.until) {
-		SetDeadline(http.NewResponseController(p.w).SetReadDeadline, BodyTime+time.Second)
+		SetDeadline(http.NewResponseController(p.w).SetReadDeadline, BodyTimeout+time.Second)
 		p.until = now.Add(time.Second)
 	}
 	return p.ReadCloser.Read(b)

@@ -87,7 +87,7 @@ func (p *Form) Value(ctx context.Context, bodies Bodies, part *multipart.Part) (
 	case err != nil:
 		return "", err
 	case p.text > maxFieldsText:
-		return "", bridge.Fail(bridge.CodePayloadTooLarge, "the fields beside the file are larger than %d bytes together", maxFieldsText)
+		return "", bridge.Fail(bridge.CodePayloadTooLarge, "the fields next to the file are larger than %d bytes together", maxFieldsText)
 	case !utf8.Valid(value):
 		return "", bridge.Invalid("%s is not valid UTF-8", QuotedName(name))
 	}
@@ -106,9 +106,9 @@ func FormFault(ctx context.Context, err error) error {
 	case errors.Is(err, intake.ErrPartHeader):
 		return bridge.Fail(bridge.CodePayloadTooLarge, "the head of a part of the form is larger than 32 KiB")
 	case errors.Is(err, os.ErrDeadlineExceeded): // which ends the context too
-		return bridge.Invalid("the body did not arrive in time: no piece of it may take longer than %.0f seconds", BodyTime.Seconds()).Because(err)
+		return bridge.Invalid("the body did not arrive in time: no piece of it may take longer than %.0f seconds", BodyTimeout.Seconds()).Because(err)
 	case errors.Is(err, intake.ErrTooSlow), ctx.Err() != nil:
 		return BodyFault(ctx, err)
 	}
-	return bridge.Invalid("the body is damaged or broke off; send all of it").Because(err)
+	return bridge.Invalid("the body is damaged or incomplete: send all of it").Because(err)
 }

@@ -23,10 +23,10 @@ const (
 	refuseTimeout = time.Second      // to send the body of a request that is refused without it
 	idleTimeout   = 2 * time.Minute  // between two requests
 
-	// BodyTime limits how long a caller takes to send a body, or a chunk of a form.
-	BodyTime = 30 * time.Second
-	// AnswerTime limits how long a caller takes to read an answer, or a chunk of it.
-	AnswerTime = 30 * time.Second
+	// BodyTimeout limits how long a caller takes to send a body, or a chunk of a form.
+	BodyTimeout = 30 * time.Second
+	// AnswerTimeout limits how long a caller takes to read an answer, or a chunk of it.
+	AnswerTimeout = 30 * time.Second
 	// longestAnswer limits routes that do not set a deadline.
 	longestAnswer = 10 * time.Minute
 )
@@ -68,7 +68,7 @@ func SecureHeader(header http.Header) {
 // handler's context while it works.
 func StartBody(w http.ResponseWriter, r *http.Request) {
 	if r.ContentLength != 0 {
-		SetDeadline(http.NewResponseController(w).SetReadDeadline, BodyTime)
+		SetDeadline(http.NewResponseController(w).SetReadDeadline, BodyTimeout)
 	}
 }
 
@@ -87,7 +87,7 @@ func BodyRead(w http.ResponseWriter) { SetDeadline(http.NewResponseController(w)
 
 // AnswerNow sets the deadline for the caller to read the answer.
 func AnswerNow(w http.ResponseWriter) {
-	SetDeadline(http.NewResponseController(w).SetWriteDeadline, AnswerTime)
+	SetDeadline(http.NewResponseController(w).SetWriteDeadline, AnswerTimeout)
 }
 
 // StopAnswer makes all writes of an answer fail, including one that waits.

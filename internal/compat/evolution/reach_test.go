@@ -148,7 +148,7 @@ func TestFiles_LeaveNothingBehind(t *testing.T) {
 		"a form with base64":     {part(`name="number"`, string(compattest.Club)) + part(`name="mediatype"`, "document") + part(`name="media"`, "data:image/png;base64,aGVsbG8=") + "--line--\r\n", form, 400, "Connection Closed"},
 		"a form with an address": {part(`name="number"`, string(compattest.Club)) + part(`name="mediatype"`, "document") + part(`name="media"`, "https://example.org") + "--line--\r\n", form, 400, ""},
 		"a form with two files":  {file + file + "--line--\r\n", form, 400, "more than one file"},
-		"a form that broke off":  {file + part(`name="number"`, "1"), form, 400, "broke off"},
+		"a form that broke off":  {file + part(`name="number"`, "1"), form, 400, "incomplete"},
 		"a form without end":     {strings.Repeat(part(`name="x"`, "1"), 40) + "--line--\r\n", form, 400, "more than 32 parts"},
 		"a form with long texts": {part(`name="caption"`, strings.Repeat("x", 1<<20)) + part(`name="x"`, "y") + "--line--\r\n", form, 413, "without its file"},
 		"a form without a line":  {file, "multipart/form-data", 400, "boundary"},

@@ -14,7 +14,7 @@ import (
 )
 
 // Copy answers with the content of a reader, each piece as soon as it arrives. The visitor has
-// [front.AnswerTime] for each; the pauses between them may be longer.
+// [front.AnswerTimeout] for each; the pauses between them may be longer.
 func (req *Request) Copy(from io.Reader) error {
 	_, err := io.Copy(flushing{req.W}, from)
 	return err

@@ -274,7 +274,7 @@ func writeAnswer(w http.ResponseWriter, status int, contentType string, body []b
 
 // parseForm reads a form without files. Its memory counts against the visitor's quota until done.
 func (req *Request) parseForm() (done func(), err error) {
-	body, done, err := req.site.bodies.ReadRequest(req.W, req.Request, req.Tree(), maxForm, front.BodyTime)
+	body, done, err := req.site.bodies.ReadRequest(req.W, req.Request, req.Tree(), maxForm, front.BodyTimeout)
 	if err == nil {
 		req.PostForm, err = url.ParseQuery(string(body))
 	}

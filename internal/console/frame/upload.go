@@ -21,7 +21,7 @@ const (
 // ErrNoFile refuses a form without its file.
 var ErrNoFile = Titled(http.StatusBadRequest, "No file selected", "Choose a file, then send it.")
 
-// File is a file of a form. It is read while it arrives; each piece has [front.BodyTime].
+// File is a file of a form. It is read while it arrives; each piece has [front.BodyTimeout].
 type File struct {
 	*multipart.Part
 	w     http.ResponseWriter
@@ -30,7 +30,7 @@ type File struct {
 
 // Read implements [io.Reader].
 func (f File) Read(p []byte) (int, error) {
-	front.SetDeadline(http.NewResponseController(f.w).SetReadDeadline, front.BodyTime)
+	front.SetDeadline(http.NewResponseController(f.w).SetReadDeadline, front.BodyTimeout)
 	n, err := f.Part.Read(p)
 	if errors.Is(err, io.EOF) {
 		front.BodyRead(f.w)
@@ -41,7 +41,7 @@ func (f File) Read(p []byte) (int, error) {
 // Next returns the file that follows this one, which must have been read to its end. It returns [ErrNoFile] if none
 // follows.
 func (f File) Next() (File, error) {
-	front.SetDeadline(http.NewResponseController(f.w).SetReadDeadline, front.BodyTime)
+	front.SetDeadline(http.NewResponseController(f.w).SetReadDeadline, front.BodyTimeout)
 	part, err := f.parts.Next()
 	if err != nil || part.FormName() != "file" {
 		return File{}, ErrNoFile

@@ -21,7 +21,7 @@ const (
 	// maxDecoded limits the memory for decoding a picture, in bytes.
 	MaxDecoded = 150 << 20
 	// maxDecoding limits the time: a progressive JPEG may have any number of passes.
-	DecodingTime = 20 * time.Second
+	DecodingTimeout = 20 * time.Second
 )
 
 // pictureHead describes a picture before it is decoded.
@@ -163,7 +163,7 @@ func DecodeWithin(r io.ReadSeeker, within time.Duration) (image.Image, pictureHe
 }
 
 func Decode(r io.ReadSeeker) (image.Image, error) {
-	picture, _, err := DecodeWithin(r, DecodingTime)
+	picture, _, err := DecodeWithin(r, DecodingTimeout)
 	return picture, err
 }
 

@@ -73,7 +73,7 @@ func TestPictureCost_CoversTheDecoders(t *testing.T) {
 type slow struct{ io.Reader }
 
 func (s slow) Read(p []byte) (int, error) {
-	time.Sleep(DecodingTime / 3)
+	time.Sleep(DecodingTimeout / 3)
 	return s.Reader.Read(p)
 }
 
@@ -82,7 +82,7 @@ func TestPictureCost_SlowOnesEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		file := mediatest.GreyJPEG(3_000, 3_000, 3, true, 1)
 		began := time.Now()
-		if _, err := decodeInTime(slow{bytes.NewReader(file)}, DecodingTime); !errors.Is(err, errSlow) || time.Since(began) > 2*DecodingTime {
+		if _, err := decodeInTime(slow{bytes.NewReader(file)}, DecodingTimeout); !errors.Is(err, errSlow) || time.Since(began) > 2*DecodingTimeout {
 			t.Errorf("after %v: %v", time.Since(began), err)
 		}
 	})
@@ -104,7 +104,7 @@ func scansOf(width, height, scans int) []byte {
 func TestPictureCost_ManyScans(t *testing.T) {
 	many := scansOf(3000, 3000, 1000)
 	began := time.Now()
-	if _, _, err := DecodeWithin(bytes.NewReader(many), DecodingTime); !errors.Is(err, errManyScans) {
+	if _, _, err := DecodeWithin(bytes.NewReader(many), DecodingTimeout); !errors.Is(err, errManyScans) {
 		t.Errorf("%d KB: %v", len(many)>>10, err)
 	}
 	t.Logf("%d KB refused after %v", len(many)>>10, time.Since(began))
@@ -113,7 +113,7 @@ func TestPictureCost_ManyScans(t *testing.T) {
 		if _, _, err := image.Decode(bytes.NewReader(file)); err != nil {
 			t.Fatalf("the test's picture: %v", err)
 		}
-		if _, _, err := DecodeWithin(bytes.NewReader(file), DecodingTime); err != nil {
+		if _, _, err := DecodeWithin(bytes.NewReader(file), DecodingTimeout); err != nil {
 			t.Errorf("%d passes: %v", scans, err)
 		}
 	}

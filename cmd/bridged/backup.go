@@ -123,7 +123,7 @@ func describeBackup(to io.Writer, r backup.Report) error {
 	if destination == "-" {
 		destination = "standard output"
 	}
-	lines := fmt.Sprintf("Copied %d messages of %d chats to %s (%.1f MB), and checked the copy.\n", r.Messages, r.Chats, shell.Printable(destination), float64(r.Bytes)/1e6)
+	lines := fmt.Sprintf("Copied %s of %s to %s (%.1f MB), and checked the copy.\n", bridge.Counted(r.Messages, "message"), bridge.Counted(r.Chats, "chat"), shell.Printable(destination), float64(r.Bytes)/1e6)
 	if r.WithSecrets {
 		lines += "It also has tokens, webhooks and hooks with their secrets: protect it like BRIDGE_TOKEN.\n"
 	} else {
@@ -133,9 +133,9 @@ func describeBackup(to io.Writer, r backup.Report) error {
 	case r.WithFiles && r.MissingFiles > 0:
 		lines += fmt.Sprintf("%d of %d files of imported chats are missing or damaged in DATA_DIR.\n", r.MissingFiles, r.ImportedFiles)
 	case r.WithFiles:
-		lines += fmt.Sprintf("It also has the %d files of imported chats.\n", r.ImportedFiles)
+		lines += fmt.Sprintf("It also has %s of imported chats.\n", bridge.Counted(r.ImportedFiles, "file"))
 	case r.ImportedFiles > 0:
-		lines += fmt.Sprintf("It does not have the %d files of imported chats: copy them with --with-files.\n", r.ImportedFiles)
+		lines += fmt.Sprintf("It does not have %s of imported chats, which --with-files copies.\n", bridge.Counted(r.ImportedFiles, "file"))
 	}
 	for _, name := range r.Removed {
 		lines += "Removed " + name + ".\n"

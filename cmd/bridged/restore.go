@@ -108,7 +108,7 @@ func isInside(path, dir string) bool {
 }
 
 func describeRestored(to io.Writer, r backup.Restored) error {
-	lines := []string{fmt.Sprintf("Restored %d messages of %d chats into %s.", r.Messages, r.Chats, shell.Printable(r.DataDir))}
+	lines := []string{fmt.Sprintf("Restored %s of %s into %s.", bridge.Counted(r.Messages, "message"), bridge.Counted(r.Chats, "chat"), shell.Printable(r.DataDir))}
 	if r.NewestMessageAt != nil {
 		lines = append(lines, fmt.Sprintf("The newest message is of %s. Later messages are missing: a call that repeats the Idempotency-Key of one of them sends it again.",
 			r.NewestMessageAt.UTC().Format("2006-01-02 15:04:05 UTC")))
@@ -119,7 +119,7 @@ func describeRestored(to io.Writer, r backup.Restored) error {
 		lines = append(lines, "The backup has no tokens, webhooks and hooks: create the ones that you need again.")
 	}
 	if r.MissingFiles > 0 {
-		lines = append(lines, fmt.Sprintf("%d files of imported chats are missing: import the chats again, or restore a backup that was made with --with-files.", r.MissingFiles))
+		lines = append(lines, fmt.Sprintf("Not restored: %s of imported chats. Import the chats again, or restore a backup that was made with --with-files.", bridge.Counted(r.MissingFiles, "file")))
 	}
 	if r.Previous != "" {
 		lines = append(lines, fmt.Sprintf("The previous store is now %s. Delete it when you do not need it: it has all its messages and secrets.", shell.Printable(r.Previous)))

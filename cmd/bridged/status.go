@@ -200,7 +200,7 @@ func (r *statusReport) accountRows() []row {
 
 func (r *statusReport) statsRows() []row {
 	s := r.stats
-	messages := fmt.Sprintf("%d in %d chats; since %s %d received and %d sent", s.Messages, s.Chats, localMoment(s.Since), s.Received, s.Sent)
+	messages := fmt.Sprintf("%d in %s; since %s %d received and %d sent", s.Messages, bridge.Counted(s.Chats, "chat"), localMoment(s.Since), s.Received, s.Sent)
 	if s.LastReceivedAt != nil {
 		messages += "; the last at " + localMoment(*s.LastReceivedAt)
 	}

@@ -102,7 +102,7 @@ func printTokens(w io.Writer, tokens []bridge.Token) error {
 }
 
 func describe(token bridge.Token) string {
-	chats := fmt.Sprintf("%d chats", len(token.Chats))
+	chats := bridge.Counted(len(token.Chats), "chat")
 	switch len(token.Chats) {
 	case 0:
 		chats = "all chats"

@@ -32,14 +32,15 @@ func NameByMembers(names []string, unnamed int) string {
 	switch {
 	case rest == 0:
 	case len(shown) == 0:
-		shown = append(shown, counted(rest, "member"))
+		shown = append(shown, Counted(rest, "member"))
 	default:
-		shown = append(shown, counted(rest, "other"))
+		shown = append(shown, Counted(rest, "other"))
 	}
 	return strings.Join(shown, ", ")
 }
 
-func counted(n int, noun string) string {
+// Counted returns a number with a noun, whose plural has an s.
+func Counted[N int | int64 | uint32](n N, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"bridged/internal/bridge"
 	"bridged/internal/chatwoot"
 	"bridged/internal/client"
 )
@@ -59,6 +60,7 @@ func (s *Shell) printBackfill(r chatwoot.Result) error {
 	if r.DryRun {
 		verb = "Would send"
 	}
-	return s.print("%s %d messages of %d chats, %d files, %d pictures; new contacts: %d.\nThere already: %d messages. Left out: %d files, and %d chats that Chatwoot cannot address.\n",
-		verb, r.Messages, r.Chats, r.Files, r.Pictures, r.Contacts, r.Present, r.FilesLeft, r.ChatsLeft)
+	return s.print("%s %s of %s, %s, %s; new contacts: %d.\nThere already: %s. Left out: %s, and %s that Chatwoot cannot address.\n",
+		verb, bridge.Counted(r.Messages, "message"), bridge.Counted(r.Chats, "chat"), bridge.Counted(r.Files, "file"), bridge.Counted(r.Pictures, "picture"),
+		r.Contacts, bridge.Counted(r.Present, "message"), bridge.Counted(r.FilesLeft, "file"), bridge.Counted(r.ChatsLeft, "chat"))
 }

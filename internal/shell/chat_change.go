@@ -64,7 +64,7 @@ func (s *Shell) DeleteChat(ctx context.Context, who, key string) error {
 func (s *Shell) SetTimer(ctx context.Context, who, key string, seconds uint32) error {
 	did := "New messages in %s stay."
 	if seconds > 0 {
-		did = fmt.Sprintf("New messages in %%s disappear after %d days.", seconds/86400)
+		did = "New messages in %s disappear after " + bridge.Counted(seconds/86400, "day") + "."
 	}
 	return s.makeChangeOf(ctx, s.find, who, key, did, func(api *client.Client, chat bridge.JID, key string) error {
 		if chat.IsGroup() {

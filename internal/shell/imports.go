@@ -51,7 +51,7 @@ func (s *Shell) EndImport(ctx context.Context, id string, undo bool) error {
 	case s.JSON:
 		return s.printJSON(imp)
 	case undo:
-		return s.print("Undone: %d messages were removed from %s.\n", imp.Removed, imp.ChatJID)
+		return s.print("Undone: removed %s from %s.\n", bridge.Counted(imp.Removed, "message"), imp.ChatJID)
 	}
 	return s.print("Cancelled: %d of %d messages are stored in %s. To remove them: bridged imports undo %s\n", imp.Imported, imp.Total, imp.ChatJID, imp.ID)
 }

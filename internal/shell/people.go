@@ -143,7 +143,7 @@ func (s *Shell) propertiesOf(g bridge.Group) [][2]string {
 	add(g.IsLocked, "only admins edit")
 	add(g.JoinApproval, "admins approve who joins by the link")
 	add(g.MemberAddMode == bridge.AddedByAdmins, "only admins add members")
-	add(g.Expiration > 0, fmt.Sprintf("messages disappear after %d days", g.Expiration/86400))
+	add(g.Expiration > 0, "messages disappear after "+bridge.Counted(g.Expiration/86400, "day"))
 	return [][2]string{
 		{"Name", g.Name},
 		{"JID", string(g.JID)},

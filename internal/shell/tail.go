@@ -215,7 +215,7 @@ func (s *Shell) change(ctx context.Context, known names, e bridge.Event) string 
 
 func importText(is bridge.ImportProgress) string {
 	if is.State == bridge.ImportUndoing || is.State == bridge.ImportUndone {
-		return fmt.Sprintf("import %s: %d messages removed", is.State, is.Removed)
+		return fmt.Sprintf("import %s: %s removed", is.State, bridge.Counted(is.Removed, "message"))
 	}
 	return fmt.Sprintf("import %s: %d of %d messages", is.State, is.Imported+is.Duplicates, is.Total)
 }

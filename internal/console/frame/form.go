@@ -2,8 +2,10 @@ package frame
 
 import (
 	"errors"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"bridged/internal/bridge"
@@ -70,12 +72,13 @@ func (req *Request) Refusal(f *Form, err error, fields map[string]Label) (status
 
 // withLabels replaces the API's names of fields by the page's labels. It leaves names in lower case, which are also words.
 func withLabels(fields map[string]Label, text string) string {
-	for name, named := range fields {
+	var pairs []string
+	for _, name := range slices.Backward(slices.Sorted(maps.Keys(fields))) { // chatJids before chatJid
 		if strings.ToLower(name) != name {
-			text = strings.ReplaceAll(text, name, "“"+named.Label+"”")
+			pairs = append(pairs, name, "“"+fields[name].Label+"”")
 		}
 	}
-	return text
+	return strings.NewReplacer(pairs...).Replace(text)
 }
 
 // AnswerFaults answers the script with the errors of a form, which it shows next to the fields.

@@ -34,16 +34,16 @@ func TestImports_ComeBackFromABackup(t *testing.T) {
 		}
 	}
 	whole, without := filepath.Join(dir, "whole.tar"), filepath.Join(dir, "without.db")
-	runs("It also has the 1 files of imported chats.", "backup", whole, "--with-files")
-	runs("It does not have the 1 files of imported chats: copy them with --with-files.", "backup", without)
+	runs("It also has 1 file of imported chats.", "backup", whole, "--with-files")
+	runs("It does not have 1 file of imported chats, which --with-files copies.", "backup", without)
 	b.Stop()
 	for _, name := range []string{"bridged.db", "imported"} {
 		if err := os.RemoveAll(filepath.Join(b.Env["DATA_DIR"], name)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	runs("1 files of imported chats are missing: import the chats again", "restore", without)
-	runs("Restored 5 messages of 1 chats", "restore", whole)
+	runs("Not restored: 1 file of imported chats. Import the chats again", "restore", without)
+	runs("Restored 5 messages of 1 chat", "restore", whole)
 	b.Start()
 	var list struct{ Chats []bridge.Chat }
 	b.Get("/api/chats?kind=imported").Want(http.StatusOK).Decode(&list)

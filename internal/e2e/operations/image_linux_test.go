@@ -74,7 +74,7 @@ func TestRestore_InTheImage(t *testing.T) {
 			t.Fatalf("backup: %v\n%s", err, notes)
 		}
 		out, notes, err := run(copied, "restore", "-")
-		if err != nil || !strings.Contains(string(out), "Restored 1 messages of 1 chats into /data.") {
+		if err != nil || !strings.Contains(string(out), "Restored 1 message of 1 chat into /data.") {
 			t.Fatalf("restore: %v\n%s%s", err, out, notes)
 		}
 	}

@@ -110,7 +110,7 @@ func TestRecipes_BackupAndRestore(t *testing.T) {
 	m.types(recipe(t, "Backups")[0])
 	c.Stored(t, Say(t, c.Anna, c.Owner.PN(), "later"))
 	out := m.types(recipe(t, "Restore")[0])
-	if !strings.Contains(out, "Restored 1 messages of 1 chats into ") {
+	if !strings.Contains(out, "Restored 1 message of 1 chat into ") {
 		t.Errorf("the commands print\n%s", out)
 	}
 	c.Bridge.Becomes(bridge.StateOpen)

@@ -85,13 +85,6 @@ func AtBothSizes(t *testing.T, test func(t *testing.T, v Visited)) {
 	}
 }
 
-// OneAtBothSizes runs a test in a window and on a phone, light and dark, with one bridge. What the test has changed in the
-// window is there on the phone, but Anna, Ben and Carla are other people of these names.
-func OneAtBothSizes(t *testing.T, test func(t *testing.T, v Visited)) {
-	t.Parallel()
-	Visit(t).subtests(t, test)
-}
-
 // Subtest runs a subtest with the same bridge in the same window, which is 1280 pixels wide and light. What other subtests have
 // changed in the account is there, but Anna, Ben and Carla are other people of these names, and the browser's storage is empty.
 func (v Visited) Subtest(t *testing.T, name string, test func(t *testing.T, v Visited)) {
@@ -100,13 +93,11 @@ func (v Visited) Subtest(t *testing.T, name string, test func(t *testing.T, v Vi
 
 // SubtestAtBothSizes is [Visited.Subtest] in the window and on a phone, light and dark.
 func (v Visited) SubtestAtBothSizes(t *testing.T, name string, test func(t *testing.T, v Visited)) {
-	t.Run(name, func(t *testing.T) { v.subtests(t, test) })
-}
-
-func (v Visited) subtests(t *testing.T, test func(t *testing.T, v Visited)) {
-	for _, width := range []int64{1280, 390} {
-		v.subtest(t, strconv.FormatInt(width, 10), width, test)
-	}
+	t.Run(name, func(t *testing.T) {
+		for _, width := range []int64{1280, 390} {
+			v.subtest(t, strconv.FormatInt(width, 10), width, test)
+		}
+	})
 }
 
 func (v Visited) subtest(t *testing.T, name string, width int64, test func(t *testing.T, v Visited)) {
@@ -147,15 +138,6 @@ func (b *Browser) Paste(selector, text string) {
 func (b *Browser) Arrives(selector string) {
 	b.T.Helper()
 	b.Do(Loads(selector))
-}
-
-// Chatting is a chat with Ben that is open in a browser.
-func Chatting(t *testing.T, width int64, settings ...string) Visited {
-	t.Helper()
-	v := Visit(t, settings...)
-	v.Resize(width, 844, false)
-	v.Chats()
-	return v
 }
 
 // Chats opens the chat with Ben, who has written.

@@ -104,8 +104,8 @@ type Config struct {
 	// The console's address at a reverse proxy, such as `https://bridge.example.com`; separate
 	// several with commas.
 	PublicURL string `env:"PUBLIC_URL"`
-	// The origins whose pages may call the API from a browser, such as `https://app.example.com`, with
-	// commas between; `*` for any. Such pages need a token, and never use the console's session.
+	// The origins whose pages may call the API from a browser, such as `https://app.example.com`, separated
+	// by commas; `*` for any. Such pages need a token, and never use the console's session.
 	CORSOrigins string `env:"CORS_ORIGINS"`
 	// A prefix at which everything is served too, such as `/bridged` ([reverse
 	// proxies](operations.md#behind-a-reverse-proxy)).

@@ -124,12 +124,12 @@ func TestTranscriber_BoundsWhatTheServiceDoes(t *testing.T) {
 		want   string
 	}{
 		"promises more than comes": {status(200, `{"text":"`+secretWords+`"}`, "Content-Length", "1000"), "the service broke its answer off"},
-		"promises less":            {func(w http.ResponseWriter, _ *http.Request) { short(w, `{"text":"`+secretWords+`"}`, 20) }, "the service's answer is no JSON with a text"},
+		"promises less":            {func(w http.ResponseWriter, _ *http.Request) { short(w, `{"text":"`+secretWords+`"}`, 20) }, "the service's answer is not JSON with a text"},
 		"never ends":               {endless, "the service's answer has more than 8 MiB"},
 		"breaks off":               {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "the service broke its answer off"},
-		"a page":                   {status(200, "<!DOCTYPE html><title>"+secretWords+"</title>", "Content-Type", "text/html"), "the service's answer is no JSON with a text"},
-		"no text":                  {status(200, `{"segments":[{"text":"`+secretWords+`"}]}`), "the service's answer is no JSON with a text"},
-		"another type":             {status(200, `{"text":["`+secretWords+`"]}`), "the service's answer is no JSON with a text"},
+		"a page":                   {status(200, "<!DOCTYPE html><title>"+secretWords+"</title>", "Content-Type", "text/html"), "the service's answer is not JSON with a text"},
+		"no text":                  {status(200, `{"segments":[{"text":"`+secretWords+`"}]}`), "the service's answer is not JSON with a text"},
+		"another type":             {status(200, `{"text":["`+secretWords+`"]}`), "the service's answer is not JSON with a text"},
 		"large head":               {status(200, "{}", "X-Large", strings.Repeat(secretWords, 1<<13)), "the service cannot be reached"},
 		"no key":                   {status(401, `{"error":{"message":"`+secretWords+`","code":"invalid_api_key"}}`), "the service answered 401 Unauthorized (invalid_api_key): look at TRANSCRIBE_KEY"},
 		"no model":                 {status(404, `{"error":{"message":"`+secretWords+`","type":"invalid_request_error","code":null}}`), "the service answered 404 Not Found (invalid_request_error): TRANSCRIBE_URL must be"},

@@ -130,11 +130,8 @@ func (r Report) String() string {
 }
 
 func count(n int, what string) string {
-	switch n {
-	case 0:
+	if n == 0 {
 		return "no " + what + "s"
-	case 1:
-		return "1 " + what
 	}
-	return fmt.Sprintf("%d %ss", n, what)
+	return bridge.Counted(n, what)
 }

@@ -2,7 +2,6 @@ package view
 
 import (
 	"cmp"
-	"fmt"
 	"strings"
 
 	"bridged/internal/bridge"
@@ -170,11 +169,8 @@ var kindsOfTypes = map[string]string{
 func albumWords(a bridge.Album) string {
 	var parts []string
 	count := func(n int, noun string) {
-		switch {
-		case n == 1:
-			parts = append(parts, "1 "+noun)
-		case n > 1:
-			parts = append(parts, fmt.Sprintf("%d %ss", n, noun))
+		if n > 0 {
+			parts = append(parts, bridge.Counted(n, noun))
 		}
 	}
 	count(a.Images, "photo")

@@ -2,7 +2,6 @@ package view
 
 import (
 	"cmp"
-	"fmt"
 	"regexp"
 	"strings"
 	"time"
@@ -359,10 +358,7 @@ func inAbout(d time.Duration) string {
 		name string
 	}{{24 * time.Hour, "day"}, {time.Hour, "hour"}, {time.Minute, "minute"}} {
 		if n := int((d + unit.one - 1) / unit.one); n > 1 || n == 1 && d >= unit.one {
-			if n == 1 {
-				return "1 " + unit.name
-			}
-			return fmt.Sprintf("%d %ss", n, unit.name)
+			return bridge.Counted(n, unit.name)
 		}
 	}
 	return "a minute"

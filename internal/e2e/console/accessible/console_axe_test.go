@@ -1,7 +1,6 @@
 package accessible
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -38,8 +37,7 @@ type finding struct {
 // audit checks pages with axe-core (WCAG 2.2 AA, and its best practices) in a window of its own.
 type audit struct {
 	*Browser
-	hasAxe  bool            // false if axe-core cannot be fetched
-	checked map[string]bool // the parts of many pages that have been checked, with their theme
+	hasAxe bool // false if axe-core cannot be fetched
 }
 
 // newAudit opens a window whose pages have the rules of axe-core.
@@ -48,7 +46,7 @@ func newAudit(t *testing.T, p *Process, script string) audit {
 	b := OpenBrowser(t, "http://127.0.0.1")
 	CallBrowser(b, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: script})
 	b.At(p)
-	return audit{Browser: b, hasAxe: script != "", checked: map[string]bool{}}
+	return audit{b, script != ""}
 }
 
 // check reports what axe-core finds within an element, as it stands: nothing may be more
@@ -65,20 +63,6 @@ func (a audit) check(what, within string) {
 			a.Browser.T.Errorf("%s: %s: %s: %s %v", what, f.Impact, f.ID, f.Help, f.Nodes)
 		}
 	}
-}
-
-// checkPage is [audit.check] for a page. Parts that many pages have are checked once in each theme, because they are most
-// of a small page.
-func (a audit) checkPage(what, theme string) {
-	a.Browser.T.Helper()
-	without := []string{}
-	for _, part := range Evaluate[[]string](a.Browser, `[".rail", ".pane", "nav.contents"].filter(part => document.querySelector(part)?.checkVisibility())`) {
-		if a.checked[theme+part] {
-			without = append(without, part)
-		}
-		a.checked[theme+part] = true
-	}
-	a.check(what, fmt.Sprintf("{include: document, exclude: %s}", Must(json.Marshal(without))(a.Browser.T)))
 }
 
 // load opens a page in a window.
@@ -101,7 +85,7 @@ func (a audit) pages(addresses []string) {
 			a.WantFit(what)
 			a.WantInside(what, "main *:not(.vh, .vh *, svg *, pre *, .menu-box, .menu-box *, .scroll *, .tabs *)")
 			if longtest.Enabled() || i%3 == j {
-				a.checkPage(what, [...]string{"light", "light", "dark"}[j])
+				a.check(what, "document")
 			}
 		}
 	}
